@@ -29,7 +29,7 @@ _START_S = 30.0
 
 
 @dataclass
-class _Kept:
+class _SupervisedProcess:
     """A process that is started again when it dies, after a pause that grows."""
 
     command: Sequence[str]
@@ -119,7 +119,7 @@ def run_site(
             one.end()
 
 
-def _web(shared: ProcessSettings, smtp: str) -> list[_Kept]:
+def _web(shared: ProcessSettings, smtp: str) -> list[_SupervisedProcess]:
     """The web process, and the mailer if there is a mail server."""
     kept = [_process("web.process", shared)]
     if smtp:
@@ -128,7 +128,7 @@ def _web(shared: ProcessSettings, smtp: str) -> list[_Kept]:
     return kept
 
 
-def _scoring(shared: ProcessSettings, workers: int, cluster: str) -> list[_Kept]:
+def _scoring(shared: ProcessSettings, workers: int, cluster: str) -> list[_SupervisedProcess]:
     """Workers of this machine, or the dispatcher of a cluster."""
     if not cluster:
         return [_process("submissions.worker", shared) for _ in range(workers)]
@@ -136,9 +136,9 @@ def _scoring(shared: ProcessSettings, workers: int, cluster: str) -> list[_Kept]
     return [_process("submissions.dispatcher", replace(shared, cluster=cluster))]
 
 
-def _process(module: str, shared: ProcessSettings) -> _Kept:
+def _process(module: str, shared: ProcessSettings) -> _SupervisedProcess:
     command = [sys.executable, "-P", "-m", f"depthgauge.serve.{module}"]
-    return _Kept(command, shared.environment())
+    return _SupervisedProcess(command, shared.environment())
 
 
 def require_protection(site: Site) -> None:

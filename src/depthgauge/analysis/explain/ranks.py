@@ -18,7 +18,7 @@ from depthgauge.analysis.explain.space import Space, Wanted, make_space
 from depthgauge.analysis.explain.values import Candidate, all_values
 from depthgauge.analysis.ranks import rank_values
 from depthgauge.benchmarks.score_ids import parse_metric
-from depthgauge.engine.explaining.measured import Measured, measure_settings
+from depthgauge.engine.explaining.measured import SettingScores, measure_settings
 from depthgauge.engine.explaining.source import Source
 from depthgauge.errors import Misuse
 from depthgauge.metrics import METRICS
@@ -224,7 +224,7 @@ def _changes(
     first: RankedProtocol,
     row: RankedProtocol,
     label: str,
-    measured: Mapping[str, Measured],
+    measured: Mapping[str, SettingScores],
 ) -> Iterator[RankChange]:
     """The change of one method's rank, if there is one, with the rival that shows it best."""
     before, after = first.ranks[label], row.ranks[label]
@@ -245,7 +245,7 @@ def _changes(
 
 
 def _because(
-    first: RankedProtocol, row: RankedProtocol, own: Measured, other: Measured, rival: str
+    first: RankedProtocol, row: RankedProtocol, own: SettingScores, other: SettingScores, rival: str
 ) -> str:
     """What was measured that makes two methods change places."""
     shares = _missing_share(own), _missing_share(other)
@@ -275,8 +275,8 @@ def _because(
 def _of_metrics(
     first: RankedProtocol,
     row: RankedProtocol,
-    own: Measured,
-    other: Measured,
+    own: SettingScores,
+    other: SettingScores,
     rival: str,
     absent: str,
 ) -> str:
@@ -297,20 +297,20 @@ def _of_metrics(
     return f"{new[0]} weighs errors in another way"
 
 
-def _plain(measured: Measured, score: str) -> float:
+def _plain(measured: SettingScores, score: str) -> float:
     """The value over all pixels of all samples, from totals."""
     total, n = _total(measured, score)
     return 100 * total / n if n else math.nan
 
 
-def _outside(measured: Measured, score: str, inner: str) -> float:
+def _outside(measured: SettingScores, score: str, inner: str) -> float:
     """The percentage of failures among the pixels of one region that are not in another."""
     total, n = _total(measured, score)
     inside, m = _total(measured, inner)
     return 100 * (total - inside) / (n - m) if n > m else math.nan
 
 
-def _total(measured: Measured, score: str) -> tuple[float, int]:
+def _total(measured: SettingScores, score: str) -> tuple[float, int]:
     """Sums of a percentage over all samples: failures, and pixels."""
     found = [each[score] for each in measured.scores[0].values() if score in each]
     if any(each.total is None or each.unit != "%" for each in found):
@@ -320,7 +320,7 @@ def _total(measured: Measured, score: str) -> tuple[float, int]:
     )
 
 
-def _missing_share(measured: Measured) -> float:
+def _missing_share(measured: SettingScores) -> float:
     count = missing = 0
     for scores in measured.scores[0].values():
         found = next((s for name, s in scores.items() if name.endswith("@all")), None)
@@ -329,7 +329,7 @@ def _missing_share(measured: Measured) -> float:
     return 100 * missing / (count + missing) if count + missing else math.nan
 
 
-def _worst_sample(measured: Measured, first: RankedProtocol) -> str:
+def _worst_sample(measured: SettingScores, first: RankedProtocol) -> str:
     values = {
         name: found[first.score].value
         for name, found in measured.scores[0].items()

@@ -10,7 +10,7 @@ from typing import Any
 
 from depthgauge.analysis.explain.space import Shown, Space
 from depthgauge.benchmarks.score_ids import ScoreSpec
-from depthgauge.engine.explaining.measured import Measured, Setting
+from depthgauge.engine.explaining.measured import Setting, SettingScores
 from depthgauge.engine.explaining.source import Source
 from depthgauge.engine.scoring.measure import finished
 from depthgauge.engine.scoring.pool import pool_spec
@@ -127,7 +127,7 @@ def _pairs(name: str, value: Any) -> Iterator[str]:
         yield from ("--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}")
 
 
-def all_values(measured: Measured, space: Space, quantity: str) -> Iterator[Candidate]:
+def all_values(measured: SettingScores, space: Space, quantity: str) -> Iterator[Candidate]:
     """Every protocol that has a value."""
     for n, protocol in enumerate(measured.protocols):
         if n in measured.failed:
@@ -145,7 +145,7 @@ def all_values(measured: Measured, space: Space, quantity: str) -> Iterator[Cand
 def _pooled(
     spec: ScoreSpec,
     scores: Mapping[str, Score],
-    measured: Measured,
+    measured: SettingScores,
     space: Space,
     setting: Setting,
     missing: str,

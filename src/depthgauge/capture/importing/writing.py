@@ -86,7 +86,9 @@ class Imported:
 
 
 @dataclass(slots=True)
-class _Found:
+class _SourcePhotographs:
+    """What the folders hold, by camera."""
+
     photographs: dict[str, list[Photograph]] = field(default_factory=dict)
     thumbs: dict[Path, Thumb] = field(default_factory=dict)
     unreadable: dict[str, str] = field(default_factory=dict)
@@ -167,9 +169,9 @@ def _pictures_in(folder: Path) -> Iterator[Path]:
     return (p for p in folder.glob("*") if p.suffix.lower() in PICTURES)
 
 
-def _read_all(sources: Mapping[str, Path], say: Progress) -> _Found:
+def _read_all(sources: Mapping[str, Path], say: Progress) -> _SourcePhotographs:
     """Every photograph once: whether it can be read, a small copy, its largest value."""
-    found, listed = _Found(), []
+    found, listed = _SourcePhotographs(), []
     for camera, folder in sorted(sources.items(), key=lambda item: "LCR*".index(item[0])):
         photos, bad = list_photographs(camera, folder)
         found.unreadable |= {str(folder / name): why for name, why in bad.items()}
@@ -250,7 +252,7 @@ def _bits(largest: Mapping[str, int], options: ImportOptions) -> dict[str, int]:
 
 def _warnings(
     pairing: Pairing,
-    found: _Found,
+    found: _SourcePhotographs,
     chosen: Mapping[str, int],
     options: ImportOptions,
 ) -> Iterator[str]:

@@ -44,7 +44,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Measured:
+class SettingScores:
     """The scores of one method's samples under every setting."""
 
     protocols: tuple[Protocol, ...]
@@ -63,7 +63,7 @@ def measure_settings(
     ids: Sequence[str],
     settings: Sequence[Setting],
     progress: Progress | None = None,
-) -> dict[str, Measured]:
+) -> dict[str, SettingScores]:
     """The scores of every method.
 
     Args:
@@ -136,11 +136,13 @@ class _Collected:
             if n == 0:
                 self.missing += int((is_known(truth.truth) & ~is_known(maps.allowed)).sum())
 
-    def finished(self, scenes: Mapping[str, str], label: str) -> Measured:
+    def finished(self, scenes: Mapping[str, str], label: str) -> SettingScores:
         """What was collected; at least one setting must have worked."""
         if len(self.failed) == len(self.protocols):
             raise NothingScored(f"{label}: no protocol can be tried: {self.failed[0]}")
-        return Measured(self.protocols, tuple(self.scores), dict(self.failed), self.missing, scenes)
+        return SettingScores(
+            self.protocols, tuple(self.scores), dict(self.failed), self.missing, scenes
+        )
 
 
 def _ready(

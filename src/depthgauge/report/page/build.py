@@ -93,7 +93,7 @@ def build_page(
     known = values_of(run)
     values = {row.label: known[row.label] for row in board.rows if row.label in known}
     curves = precision_recall(run)
-    drawn = _Drawn()
+    drawn = _DrawnSamples()
     if maps is not None and most_pictures > 0:
         drawn = _draw(maps, board, _chosen(run, board, values, most_pictures), curves, progress)
         notes += drawn.lost
@@ -160,7 +160,7 @@ def _chosen(run: Run, board: Board, values: SampleValues, most: int) -> _Choice:
 
 
 @dataclass(slots=True)
-class _Drawn:
+class _DrawnSamples:
     """What was drawn of a run's samples."""
 
     pictures: list[SamplePictures] = field(default_factory=list)
@@ -175,10 +175,10 @@ def _draw(
     chosen: _Choice,
     curves: Mapping[str, PrecisionRecall],
     progress: Progress | None,
-) -> _Drawn:
+) -> _DrawnSamples:
     plain = has_value_errors(maps.run.protocol)
     edges = scatter_edges(_truths(maps, chosen.samples) if plain else ())
-    drawn = _Drawn()
+    drawn = _DrawnSamples()
     examples: dict[str, SampleMaps] = {}
     for done, (sample, why) in enumerate(chosen.samples.items(), start=1):
         try:

@@ -24,7 +24,7 @@ _LEVEL = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class KeptAnswer:
     """An answer as it is kept."""
 
     etag: str
@@ -38,7 +38,7 @@ class Caches:
     """What the web process keeps in memory."""
 
     states: StateCache = field(default_factory=lambda: StateCache(_MOST_STATES))
-    pages: LeastRecent[Packed] = field(default_factory=lambda: LeastRecent(_MOST_PAGES))
+    pages: LeastRecent[KeptAnswer] = field(default_factory=lambda: LeastRecent(_MOST_PAGES))
 
 
 async def reader(request: Request) -> User | None:
@@ -93,9 +93,9 @@ def public_answer(
     return Response(kept.packed, 200, headers, kept.media_type)
 
 
-def _pack(answer: Response) -> Packed:
+def _pack(answer: Response) -> KeptAnswer:
     body = bytes(answer.body)
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     extra = {n: v for n, v in answer.headers.items() if n == "content-disposition"}
     packed = gzip.compress(body, _LEVEL, mtime=0)
-    return Packed(etag, packed, answer.headers["content-type"], extra)
+    return KeptAnswer(etag, packed, answer.headers["content-type"], extra)
