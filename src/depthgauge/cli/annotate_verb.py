@@ -16,6 +16,7 @@ from depthgauge.cli._options import (
     with_settings,
 )
 from depthgauge.cli._output import count, print_table, progress_bar, say, warn, write_json
+from depthgauge.cli.annotating import exchange
 
 if TYPE_CHECKING:
     from depthgauge.engine.scoring.human_baseline import HumanPerformance
@@ -139,6 +140,7 @@ def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> N
 for _command in (
     *_annotate_pages.COMMANDS,
     *_annotate_records.COMMANDS,
+    *exchange.COMMANDS,
     *_annotate_quality.COMMANDS,
     human,
     focal,

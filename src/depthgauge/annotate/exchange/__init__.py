@@ -1,0 +1,1 @@
+"""Annotations in the formats of other programs: COCO and Label Studio."""

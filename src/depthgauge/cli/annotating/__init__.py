@@ -1,0 +1,1 @@
+"""Commands of `depthgauge annotate` that have files of their own."""
