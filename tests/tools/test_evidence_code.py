@@ -227,6 +227,16 @@ def test_sources_can_be_left_out_of_a_package(house):
     assert set(found) == {"depthgauge", "depthgauge.io", "depthgauge.io.maps", "depthgauge.kernel"}
 
 
+def test_a_module_that_is_left_out_later_does_not_count_in_an_older_record(house):
+    sources = ("depthgauge.kernel", "depthgauge.other", "data/limits.toml")
+    house.edit("other", ("WEIGHT = 0.5", "WEIGHT = 0.6"))
+    assert house.changes(*sources) == ["WEIGHT"]
+    without = ("depthgauge.kernel", "depthgauge", "!depthgauge.other", "data/limits.toml")
+    assert house.changes(*without) == []
+    house.edit("kernel", ("LIMIT_PX = 3.0", "LIMIT_PX = 3.5"))
+    assert house.changes(*without) == ["LIMIT_PX"]
+
+
 def test_a_record_names_the_modules_of_its_code(house):
     code = json.loads((house.root / "share.json").read_text())["code"]
     assert list(code) == ["data/limits.toml", "depthgauge.kernel", "depthgauge.other"]

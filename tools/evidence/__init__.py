@@ -22,7 +22,7 @@ from typing import Any
 
 from depthgauge import __version__
 from tools.evidence._code import REPOSITORY, Code, changes, total
-from tools.evidence._sources import SOURCES, SourceMissing, all_code, code_by_file, homes
+from tools.evidence._sources import SOURCES, SourceMissing, all_code, code_by_file, homes, left_out
 
 FOLDER = REPOSITORY / "docs" / "evidence"
 DATA = Path(os.environ.get("DEPTHGAUGE_DATA", REPOSITORY.parent / "shared" / "data"))
@@ -124,6 +124,8 @@ class Figure:
     def changes(self, folder: Path = FOLDER) -> list[str]:
         """The names of the definitions that have changed since it was recorded.
 
+        Modules that the sources leave out do not count, even if the record is older than that.
+
         Raises:
             SourceMissing: A source of the figure does not exist.
         """
@@ -131,6 +133,8 @@ class Figure:
         recorded = {name: Code(tokens.split()) for name, tokens in record["code"].items()}
         try:
             listed = total(code_by_file(self.sources).values())
+            without = left_out(self.sources)
+            recorded = {name: c for name, c in recorded.items() if name not in without}
         except SourceMissing as missing:
             within = f"{missing.name}."
             lost = [c for n, c in recorded.items() if f"{n}.".startswith(within)]

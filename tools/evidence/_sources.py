@@ -35,6 +35,8 @@ SIMULATOR = (
 
 PIPELINE = (
     "depthgauge.capture",
+    "!depthgauge.capture.assist",
+    "!depthgauge.capture.audit.bar_promise",
     "!depthgauge.capture.export",
     "!depthgauge.capture.splits",
     "!depthgauge.capture.step_options",
@@ -658,12 +660,21 @@ def files(names: Iterable[str]) -> dict[str, tuple[Path, ...]]:
         SourceMissing: There is no such module or file.
     """
     names = list(dict.fromkeys(names))
-    left_out = {f for name in names if name.startswith("!") for f in _files(name[1:])}
+    without = _left_out(names)
     return {
-        name: tuple(file for file in _files(name) if file not in left_out)
+        name: tuple(file for file in _files(name) if file not in without)
         for name in names
         if not name.startswith("!")
     }
+
+
+def left_out(names: Iterable[str]) -> set[str]:
+    """The modules that a list of sources leaves out, whatever an older record has of them."""
+    return {_shown(file) for file in _left_out(names)}
+
+
+def _left_out(names: Iterable[str]) -> set[Path]:
+    return {f for name in names if name.startswith("!") for f in _files(name[1:])}
 
 
 def _files(name: str) -> tuple[Path, ...]:

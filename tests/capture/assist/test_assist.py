@@ -143,19 +143,59 @@ def test_orientations_that_differ(session, tmp_path):
     )
 
 
-def test_brackets_are_dark_and_bright_on_purpose(session, tmp_path):
-    folder = session.folder / "pattern"
-    for camera in "LR":
-        for path in list((folder / camera).iterdir()):
+def bracket(session, exposures, cameras="LR"):
+    """Every pattern becomes a bracket; `exposures` are names with factors of the grey levels."""
+    for camera in cameras:
+        folder = session.folder / "pattern" / camera
+        for path in list(folder.iterdir()):
             image = io.read_image(path)
             path.unlink()
-            for exposure, factor in (("0.01", 0.01), ("0.04", 9.0)):
+            for exposure, factor in exposures.items():
                 shown = np.clip(image * factor, 0, 255).astype(np.uint8)
-                save(folder / camera / f"{path.stem}@{exposure}.png", shown)
-    text = said(assist(session, tmp_path / "work"))
+                save(folder / f"{path.stem}@{exposure}.png", shown)
+
+
+def test_brackets_are_dark_and_bright_on_purpose(session, tmp_path):
+    bracket(session, {"0.01": 0.01, "0.04": 9.0})
+    found = assist(session, tmp_path / "work")
+    text = said(found, "must") + said(found, "better")
     assert "nearly black" not in text
     assert "saturated" not in text
     assert "patterns; ten are good" not in text, "eleven patterns of two exposures"
+    good = "pattern/L: 12 bracketed patterns, exposures 0.01, 0.04; once merged, at most 0.0 %"
+    assert good in said(found, "good")
+    assert "pattern/R: 11 bracketed patterns" in said(found, "good")
+    assert found.to_json()["brackets"]["L"]["exposures"]["003"] == ["0.01", "0.04"]
+
+
+def test_what_is_saturated_in_all_exposures_is_said(session, tmp_path):
+    """Half of a picture is full in the shortest exposure too; a quarter is black in the longest."""
+    image = np.full(SIZE[::-1], 100, np.uint8)
+    image[:120], image[180:] = 255, 0
+    for exposure, shown in (("1", image), ("4", np.clip(image.astype(int) * 2, 0, 255))):
+        save(session.folder / "pattern" / "L" / f"003@{exposure}.png", shown.astype(np.uint8))
+    (session.folder / "pattern" / "L" / "003.png").unlink()
+    found = assist(session, tmp_path / "work")
+    assert found.brackets["L"].saturated["003"] == pytest.approx(0.5)
+    assert found.brackets["L"].dark["003"] == pytest.approx(0.25)
+    better = said(found, "better")
+    assert "pattern/L: more than 5 % of the pixels are saturated even in the shortest" in better
+    assert "pattern/L: more than 10 % of the pixels are nearly black even in the longest" in better
+    assert "000, 001, 002, 004, 005, 006 and 5 more do not have the exposures" in better
+    assert "R" not in found.brackets
+
+
+def test_cameras_may_have_different_exposures_of_the_same_patterns(session, tmp_path):
+    bracket(session, {"1": 0.5, "4": 2.0}, "L")
+    bracket(session, {"2": 0.7, "9": 3.0}, "R")
+    assert "camera R lacks 005;" in said(assist(session, tmp_path / "work"))
+
+
+def test_a_pattern_with_and_without_a_bracket_must_be_named(session, tmp_path):
+    save(session.folder / "pattern" / "L" / "003@0.5.png", np.full(SIZE[::-1], 9, np.uint8))
+    found = assist(session, tmp_path / "work")
+    assert "003.png: this pattern also has bracketed exposures" in said(found, "must")
+    assert found.brackets == {}
 
 
 @pytest.mark.parametrize("sigma", [0.5, 1.0, 2.0])

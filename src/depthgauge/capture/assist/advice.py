@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 
 from depthgauge import io
 from depthgauge._progress import Progress, no_progress
+from depthgauge.capture.assist.assistance import Advice, Assistance, Level, Looked
 from depthgauge.capture.assist.boards_seen import GRID, CameraBoards, look_at_boards
+from depthgauge.capture.assist.brackets_seen import CameraBrackets, look_at_brackets
 from depthgauge.capture.assist.sharpness import texture_sharpness
 from depthgauge.capture.calibrate.single_camera import (
     ENOUGH_VIEWS,
@@ -23,16 +24,14 @@ from depthgauge.capture.photographs.compression import brightness_warnings, comp
 from depthgauge.capture.photographs.exposure import (
     MOST_DARK,
     MOST_SATURATED,
-    Exposure,
     exposure_of,
     levels_of,
     names_of,
 )
-from depthgauge.errors import BadFile
+from depthgauge.errors import BadData, BadFile
 from depthgauge.io.photographs.exif import read_exif
-from depthgauge.sessions import CAMERAS, Board, Session
+from depthgauge.sessions import CAMERAS, Session
 
-Level = Literal["must", "better", "good"]
 _GOOD_COVER = 0.7
 """Share of the image's cells with a corner."""
 _BLURRED_PX = 4.0
@@ -41,80 +40,6 @@ _SOFT = 0.6
 """A photograph with less than this share of the usual sharpness of its kind is blurred."""
 _ENOUGH_PATTERNS, _FEW_PATTERNS = 10, 2
 _PLACES = (("left", "middle", "right"), ("upper", "middle", "lower"))
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """One sentence about a session."""
-
-    level: Level
-    """`must`: the pipeline would fail or its error would be large; `better`: worth doing."""
-    text: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Looked:
-    """What was seen in the photographs of one kind and camera."""
-
-    names: tuple[str, ...]
-    exposures: Mapping[str, Exposure]
-    sharpness: Mapping[str, float]
-    sizes: Mapping[str, tuple[int, int]]
-    means: Mapping[str, float]
-    """Mean grey level."""
-    unreadable: Mapping[str, str]
-    paths: Mapping[str, Path]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Assistance:
-    """Everything that the assistant's page shows."""
-
-    name: str
-    board: Board | None
-    board_source: str
-    boards: Mapping[str, CameraBoards]
-    scene: Mapping[str, Mapping[str, Looked]]
-    """By kind (`passive`, `pattern`) and camera."""
-    advice: tuple[Advice, ...]
-
-    def headline(self) -> str:
-        """The state in one sentence."""
-        must = sum(one.level == "must" for one in self.advice)
-        better = sum(one.level == "better" for one in self.advice)
-        if must:
-            return f"Not ready: {must} thing{'s' * (must != 1)} to do first."
-        if better:
-            return f"Usable; {better} thing{'s' * (better != 1)} would make it better."
-        return "Ready: nothing is missing."
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for programs."""
-        return {
-            "session": self.name,
-            "headline": self.headline(),
-            "board": None if self.board is None else self.board.to_json(),
-            "board_source": self.board_source,
-            "cameras": {
-                name: {
-                    "board_views": len(seen.views),
-                    "not_found": dict(seen.not_found),
-                    "covered_share": round(seen.covered(), 4),
-                    "tilt_range_deg": round(seen.tilt_range_deg(), 1),
-                    "edge_px": {
-                        pose: round(width, 2)
-                        for pose, width in seen.edge_px.items()
-                        if np.isfinite(width)
-                    },
-                }
-                for name, seen in self.boards.items()
-            },
-            "shots": {
-                kind: {camera: list(looked.names) for camera, looked in by_camera.items()}
-                for kind, by_camera in self.scene.items()
-            },
-            "advice": [{"level": one.level, "text": one.text} for one in self.advice],
-        }
 
 
 def assist(session: Session, work: Path, progress: Progress | None = None) -> Assistance:
@@ -133,11 +58,25 @@ def assist(session: Session, work: Path, progress: Progress | None = None) -> As
         for camera in CAMERAS:
             if paths := images(camera):
                 scene.setdefault(kind, {})[camera] = _looked(kind, camera, paths, say)
-    found = Assistance(session.name, board, source, boards, scene, ())
-    advice = [*_board_advice(session, found), *_scene_advice(found), *_orientations(session)]
+    advice: list[Advice] = []
+    brackets = _brackets(session, say, advice)
+    found = Assistance(session.name, board, source, boards, scene, brackets, ())
+    advice += [*_board_advice(session, found), *_scene_advice(found), *_orientations(session)]
+    for camera, own in brackets.items():
+        advice += _bracket_advice(camera, own)
     order = {"must": 0, "better": 1, "good": 2}
     advice.sort(key=lambda one: order[one.level])
-    return Assistance(session.name, board, source, boards, scene, tuple(advice))
+    return replace(found, advice=tuple(advice))
+
+
+def _brackets(session: Session, say: Progress, advice: list[Advice]) -> dict[str, CameraBrackets]:
+    """The brackets of L and R; what keeps them from being merged is added to the advice."""
+    try:
+        found = {camera: look_at_brackets(session, camera, say) for camera in "LR"}
+    except BadData as error:
+        advice.append(Advice("must", str(error)))
+        return {}
+    return {camera: own for camera, own in found.items() if own is not None}
 
 
 def _looked(kind: str, camera: str, paths: Mapping[str, Path], say: Progress) -> Looked:
@@ -293,7 +232,7 @@ def _missing_shots(
     kind: str, by_camera: Mapping[str, Looked], found: Assistance
 ) -> Iterator[Advice]:
     wanted = ["L", "R"] + (["C"] if kind == "passive" and "C" in found.boards else [])
-    names = {c: set(by_camera[c].names) if c in by_camera else set() for c in wanted}
+    names = {c: _shots(kind, by_camera.get(c)) for c in wanted}
     everything = set.union(*names.values())
     for camera in wanted:
         if lacking := sorted(everything - names[camera]):
@@ -302,13 +241,19 @@ def _missing_shots(
                 f"{kind}: camera {camera} lacks {names_of(lacking)}; shots need a photograph of "
                 "the same name from every camera.",
             )
-    both = len({_pattern_of(name) for name in names["L"] & names["R"]})
+    both = len(names["L"] & names["R"])
     if kind == "pattern" and 0 < both < _ENOUGH_PATTERNS:
         level: Level = "must" if both < _FEW_PATTERNS else "better"
         said = "pattern" if both == 1 else "patterns"
         yield Advice(
             level, f"There are {both} {said}; ten are good, and with one there are no error bars."
         )
+
+
+def _shots(kind: str, looked: Looked | None) -> set[str]:
+    """Names that cameras must share; a pattern's exposures may differ between cameras."""
+    names = () if looked is None else looked.names
+    return {_pattern_of(name) for name in names} if kind == "pattern" else set(names)
 
 
 def _photograph_advice(
@@ -355,6 +300,39 @@ def _photograph_advice(
             f"{kind}/{camera}: more than {100 * MOST_DARK:.0f} % of the pixels are nearly black in "
             f"{names_of(dark)}; expose more, or bracket exposures.",
         )
+
+
+def _bracket_advice(camera: str, own: CameraBrackets) -> Iterator[Advice]:
+    place, usual = f"pattern/{camera}", own.usual()
+    if own.saturated:
+        yield Advice(
+            "good",
+            f"{place}: {len(own.exposures)} bracketed patterns, exposures {', '.join(usual)}; once "
+            f"merged, at most {_percent(own.saturated)} of their pixels are saturated.",
+        )
+    if bright := [name for name, share in own.saturated.items() if share > MOST_SATURATED]:
+        yield Advice(
+            "better",
+            f"{place}: more than {100 * MOST_SATURATED:.0f} % of the pixels are saturated even in "
+            f"the shortest exposure of {names_of(bright)}; add one that is shorter.",
+        )
+    if dark := [name for name, share in own.dark.items() if share > MOST_DARK]:
+        yield Advice(
+            "better",
+            f"{place}: more than {100 * MOST_DARK:.0f} % of the pixels are nearly black even in "
+            f"the longest exposure of {names_of(dark)}; add one that is longer.",
+        )
+    odd = [name for name, exposures in own.exposures.items() if exposures != usual]
+    if odd := [*odd, *own.single]:
+        yield Advice(
+            "better",
+            f"{place}: {names_of(sorted(odd))} do not have the exposures of the other patterns "
+            f"({', '.join(usual)}); take the same ones of every pattern.",
+        )
+
+
+def _percent(shares: Mapping[str, float]) -> str:
+    return f"{100 * max(shares.values()):.1f} %"
 
 
 def _pattern_of(name: str) -> str:

@@ -22,6 +22,14 @@ from depthgauge.report.page.templates import render
 PAGE = "assistant.html"
 _COLOUR = {"L": "#2c7bb6", "C": "#1b9e77", "R": "#d95f02"}
 _EMPTY = "#fbb4ae"
+_SHOTS = (
+    *("photographs", "camera", "number", "size, px", "saturated, at most"),
+    *("nearly black, at most", "sharpness, least of usual"),
+)
+_BRACKETS = (
+    *("pattern", "camera", "exposures", "saturated after merging"),
+    "nearly black in the longest",
+)
 _TITLES = {"must": "First", "better": "Would be better"}
 
 
@@ -35,8 +43,11 @@ def write_assistant(found: Assistance, folder: Path) -> Path:
         )
         sections.append(Section("boards", "The board", "boards", picture))
     if rows := list(_rows(found)):
-        body = render("assistant_shots.html.j2", rows=rows)
+        body = render("assistant_shots.html.j2", columns=_SHOTS, rows=rows)
         sections.append(Section("shots", "Photographs", "photographs", body))
+    if rows := list(_bracket_rows(found)):
+        body = render("assistant_shots.html.j2", columns=_BRACKETS, rows=rows)
+        sections.append(Section("brackets", "Bracketed patterns", "brackets", body))
     facts = [("board", _board_words(found))]
     facts += [
         (f"camera {name}", f"{len(seen.views)} boards, {100 * seen.covered():.0f} % covered")
@@ -93,6 +104,13 @@ def _rows(found: Assistance) -> Iterator[list[str]]:
                 *_shares(looked.exposures),
                 show_share(float(least)),
             ]
+
+
+def _bracket_rows(found: Assistance) -> Iterator[list[str]]:
+    for camera, own in found.brackets.items():
+        for name, exposures in own.exposures.items():
+            shares = (shown.get(name, np.nan) for shown in (own.saturated, own.dark))
+            yield [name, camera, ", ".join(exposures), *map(show_share, shares)]
 
 
 def _size(sizes: Iterable[tuple[int, int]]) -> str:
