@@ -7,11 +7,15 @@ have heavier tails than a normal distribution and the two cannot both hold, the 
 about the same, one above and one below.
 
 Every session counts the same, and labels near edges of the labels three times.
+
+Sessions and everything up to refinement are kept in out/evidence, so a stopped fit goes on where it
+was. A trial on the smallest sessions takes minutes; it writes elsewhere and leaves the model alone:
+
+    python -m tools.fit_error_bars --most-px 320 --out trial.py
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,18 +56,28 @@ _ROUNDS = 300
 Vector = NDArray[np.float64]
 
 
-def main() -> int:
-    """Fits the model and writes its numbers."""
-    parts = [_sample(choice) for choice in FITTED]
+@click.command()
+@click.option("--most-px", type=int, help="Only sessions of images up to this width: a trial.")
+@click.option("--out", type=click.Path(path_type=Path), default=TARGET, help="The module to write.")
+def main(most_px: int | None, out: Path) -> None:
+    """Fit the model of error bars and write its numbers."""
+    if most_px is not None and out.resolve() == TARGET.resolve():
+        raise click.UsageError("a fit on fewer sessions is a trial; give it another file (--out).")
+    fitted, boards = (_up_to(most_px, choices) for choices in (FITTED, ONLY_BOARDS))
+    if not fitted:
+        raise click.UsageError(f"no session has images of at most {most_px} px.")
+    parts = [_sample(choice) for choice in fitted]
     columns = np.concatenate([part[0] for part in parts])
     sizes = np.concatenate([part[1] for part in parts])
     weights = np.concatenate([part[2] for part in parts])
     turns = [line.turns for line in bar_model.SHAPE for _ in line.knots[1:]]
     slopes = fit(columns, sizes, weights, turns)
-    text = _module(slopes, _calibration_factor())
-    io.write_text(TARGET, text)
-    click.echo(f"{TARGET}: fitted on {len(FITTED)} sessions, {len(sizes)} labels.")
-    return 0
+    io.write_text(out, module_text(slopes, _calibration_factor((*fitted, *boards)), fitted))
+    click.echo(f"{out}: fitted on {len(fitted)} sessions, {len(sizes)} labels.")
+
+
+def _up_to(most_px: int | None, choices: Sequence[Choice]) -> list[Choice]:
+    return [choice for choice in choices if most_px is None or choice.width_px <= most_px]
 
 
 def design(found: dict[str, NDArray[np.float32]]) -> Vector:
@@ -158,13 +172,13 @@ def _labels(work: Path, patterns: int) -> Labels:
     return Labels(disparity, before, variance, *known_by)
 
 
-def _calibration_factor() -> float:
+def _calibration_factor(choices: Sequence[Choice]) -> float:
     """How much larger than predicted the variance is that the calibration adds to pair L-C.
 
     Exact disparities of L-R are warped, so that nothing else is wrong.
     """
     sizes, weights = [], []
-    for choice in {c.session_name: c for c in (*FITTED, *ONLY_BOARDS)}.values():
+    for choice in {c.session_name: c for c in choices}.values():
         session, work = calibrated(choice)
         truth = read_simulated(session.truth_folder)
         scene = RayScene(truth.vertices, truth.triangles)
@@ -189,7 +203,14 @@ def _calibration_factor() -> float:
     return float(quantiles[0] * quantiles[1] / 2)
 
 
-def _module(slopes: Vector, calibration: float) -> str:
+def module_text(slopes: Vector, calibration: float, fitted: Sequence[Choice]) -> str:
+    """The module `fitted_bars`.
+
+    Args:
+        slopes: The constant, then the slopes of all lines.
+        calibration: The factor of the calibration's variance.
+        fitted: The sessions of the fit.
+    """
     place, lines = 1, []
     for line in bar_model.SHAPE:
         count = len(line.knots) - 1
@@ -197,7 +218,7 @@ def _module(slopes: Vector, calibration: float) -> str:
         values = values[:-1] if count > 1 else values
         lines.append(f'    "{line.name}": ({values}),')
         place += count
-    names = "\n".join(f'    "{choice.name}",' for choice in FITTED)
+    names = "\n".join(f'    "{choice.name}",' for choice in fitted)
     return f'''"""Numbers of the model of error bars, from `python -m tools.fit_error_bars`."""
 
 CONSTANT = {slopes[0]:.4f}
@@ -216,4 +237,4 @@ SESSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(prog_name="python -m tools.fit_error_bars")

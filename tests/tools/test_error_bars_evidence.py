@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tools.evidence import error_bars
 from tools.evidence._bar_sessions import (
     FITTED,
@@ -106,3 +107,24 @@ def test_a_fit_to_heavy_tails_misses_both_levels_by_about_the_same():
     one, two = (100 * float((error <= times * sigma).mean()) for times in (1, 2))
     assert one - 68.27 == pytest.approx(95.45 - two, abs=1.0)
     assert one > 70
+
+
+def test_the_written_module_has_the_numbers_and_the_sessions_of_the_fit():
+    """The model's own numbers give its own module again."""
+    model = bar_model()
+    slopes = np.array([model.constant, *(v for line in model.lines for v in line.slopes)])
+    text = fit_error_bars.module_text(slopes, model.calibration, FITTED)
+    assert text == fit_error_bars.TARGET.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--most-px", "320"], "give it another file"),
+        (["--most-px", "100", "--out", "trial.py"], "no session has images of at most 100 px"),
+    ],
+)
+def test_a_trial_never_replaces_the_model(options, said):
+    ran = CliRunner().invoke(fit_error_bars.main, options)
+    assert ran.exit_code == 2
+    assert said in ran.output

@@ -103,8 +103,8 @@ HELD_OUT = (
     _one("desk", 124, 1168, 5),
 )
 """The sessions on which error bars are judged; nothing was chosen on them."""
-TO_COME: tuple[int, ...] = ()
-"""Seeds of sessions that are left out of the record until somebody has the time to measure them."""
+TO_COME: tuple[int, ...] = (120, 121, 122, 123, 124)
+"""Seeds of large sessions that are not recorded yet. Without this line they are judged too."""
 JUDGED = tuple(choice for choice in HELD_OUT if choice.seed not in TO_COME)
 
 FITTED = tuple(
