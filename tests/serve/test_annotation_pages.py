@@ -1,6 +1,8 @@
 """Members of a site draw on batches of photographs, vote, and admins see how far they are."""
 
+import hashlib
 import io
+import json
 import re
 import tarfile
 
@@ -19,7 +21,7 @@ from depthgauge.annotate.records.annotation import (
     Picture,
     SurfaceMark,
 )
-from depthgauge.errors import BadData, BadFile, Misuse
+from depthgauge.errors import BadData, BadFile, Misuse, Refused
 from depthgauge.serve.annotating.batches import add_batch, batches, person_of
 from depthgauge.serve.annotating.dashboards import Comparisons, dashboard_of, disputed
 from depthgauge.serve.backup import back_up, restore
@@ -134,6 +136,66 @@ def test_photographs_are_given_out_and_drawn_on(client, batch, member):
     assert eve.get(f"{path}?tab=t").status_code == 404
 
 
+def test_people_on_one_photograph_see_each_other(client, batch, member):
+    ann, ben = (member(f"{name}@example.org") for name in ("ann", "ben"))
+    assert take(ann) == take(ben) == "/annotate/street/draw/a"
+    path = "/annotate/street/api/events/a"
+    assert ann.get(f"{path}?tab=a1&x=10&y=20.5").json()["here"] == []
+    told = ben.get(f"{path}?tab=b1").json()
+    assert (told["here"], told["others"]) == ([{"own": False, "at_px": [10, 20.5]}], 0)
+    # A second tab of one's own shows the same drawing; nobody is told who the other is.
+    told = ben.get(f"{path}?tab=b2&x=3&y=4").json()
+    assert {"own": True, "at_px": None} in told["here"]
+    assert (len(told["here"]), told["others"]) == (2, 1)
+    assert "ann" not in json.dumps(told["here"])
+    seen = ann.get(f"{path}?tab=a1&x=nan&y=1").json()["here"]
+    assert seen == [{"own": False, "at_px": None}, {"own": False, "at_px": [3, 4]}]
+    assert ben.get(f"{path}?tab=b3&x=far&y=1").status_code == 422
+    token = re.search(r'data-csrf="([^"]+)"', ben.get("/annotate/street/draw/a").text)[1]
+    for tab in ("b1", "b2"):
+        left = ben.post(
+            "/annotate/street/api/leave/a", json={"tab": tab}, headers={**FORM, "X-CSRF": token}
+        )
+        assert left.status_code == 200
+    assert ann.get(f"{path}?tab=a1").json()["here"] == []
+
+
+def test_nobody_can_guess_the_mark_of_a_drawing(client, site, batch, member, photographs):
+    """It depends on a key of the batch that is random, and on who votes."""
+    ann, ben, eve = (member(f"{name}@example.org") for name in ("ann", "ben", "eve"))
+    assert take(ann) == "/annotate/street/draw/a"
+    who = person_of(ann.user.id)
+    write(batch, "a", who)
+
+    def mark(voter):
+        page = voter.get("/annotate/street/verify").text
+        return re.search(r'name="mark" value="([^"]+)"', page)[1]
+
+    first = mark(ben)
+    assert first == mark(ben)
+    assert first != mark(eve)
+    assert ben.get(f"/annotate/street/api/watched/{first}").status_code == 200
+    assert eve.get(f"/annotate/street/api/watched/{first}").status_code == 404
+    for guess in (f"street\0{who}\0a", f"{who}/a", f"{person_of(ben.user.id)}\0{who}\0a"):
+        plain = hashlib.sha256(guess.encode()).hexdigest()[:32]
+        assert ben.get(f"/annotate/street/api/watched/{plain}").status_code == 404
+    key = batch.folder / "marks.key"
+    assert (len(key.read_bytes()), key.stat().st_mode & 0o077) == (32, 0)
+    # Another site gives the same drawing another mark.
+    other = add_batch(site, "other", photographs)
+    assert other.marks_key() != batch.marks_key() == batch.marks_key()
+
+
+def test_who_only_looks_is_not_there(client, batch, member):
+    ann, ben = (member(f"{name}@example.org") for name in ("ann", "ben"))
+    assert take(ann) == "/annotate/street/draw/a"
+    write(batch, "a", person_of(ann.user.id))
+    page = ben.get("/annotate/street/verify").text
+    mark = re.search(r'name="mark" value="([^"]+)"', page)[1]
+    assert ben.get(f"/annotate/street/api/watched/{mark}?tab=t").json()["here"] == []
+    assert ann.get("/annotate/street/api/events/a?tab=a1").json()["here"] == []
+
+
 def test_votes_decide_and_a_rejected_drawing_is_drawn_again(client, batch, member):
     ann, ben, eve, dan = (member(f"{name}@example.org") for name in ("ann", "ben", "eve", "dan"))
     assert take(ann) == "/annotate/street/draw/a"
@@ -147,8 +209,11 @@ def test_votes_decide_and_a_rejected_drawing_is_drawn_again(client, batch, membe
         fields = {"csrf": csrf(voter, "/annotate/street/verify"), "mark": mark, "good": "no"}
         assert voter.post("/annotate/street/verify", data=fields, headers=FORM).status_code == 303
         assert "No drawing waits" in voter.get("/annotate/street/verify").text
+    # Nobody else can use the mark of a voter, and nobody votes on their own drawing.
     fields = {"csrf": csrf(ann), "mark": mark, "good": "yes"}
-    assert ann.post("/annotate/street/verify", data=fields, headers=FORM).status_code == 403
+    assert ann.post("/annotate/street/verify", data=fields, headers=FORM).status_code == 404
+    with pytest.raises(Refused, match="your own"):
+        batch.vote(person_of(ann.user.id), person_of(ann.user.id), "a", True)
     assert "rejected" in ann.get("/annotate/street").text
     assert batch.wanted() == {"a": 3, "b": 2}
     assert take(dan) == "/annotate/street/draw/a"

@@ -216,6 +216,10 @@ def test_two_tabs_see_each_other(folder, opened):
         first.bring_to_front()
         first.get_by_text("open in another tab").wait_for()
         first.get_by_text("1 lines, 0 normals").wait_for()
+        # Where the other tab points is shown, too.
+        place = "document.querySelector('dg-draw').others()[0]?.at_px ?? null"
+        first.wait_for_function(f"{place} !== null")
+        assert first.evaluate(place) == pytest.approx([150, 60], abs=1)
         other = Hand(first, (160, 120), 192.0)
         other.key("e")
         other.line("f", [(80, 10), (80, 50)])

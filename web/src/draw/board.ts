@@ -190,4 +190,34 @@ export class Board {
       ...[...surface].map(([id, one]): [Chosen, Point] => [{ what: "surface", id, corner: -1 }, one.at_px]),
     ];
   }
+
+  /** The thing before or after the chosen one, and its place. */
+  neighbour(step: number): [Chosen, Point] | null {
+    const things = this.things();
+    const now = things.findIndex(([one]) => one.what === this.chosen?.what && one.id === this.chosen.id);
+    const found = things[(now + step + things.length) % Math.max(1, things.length)];
+    return found === undefined ? null : [found[0], [...found[1]]];
+  }
+
+  /** Chooses the corner before or after; says which it is, or nothing if there is none. */
+  chooseCorner(step: number): string {
+    const { chosen } = this;
+    const points = chosen?.what === "stroke" ? this.story.now.stroke.get(chosen.id)?.points_px : chosen?.what === "region" ? this.story.now.region : undefined;
+    if (chosen === null || points === undefined || points.length === 0) return "";
+    const corner = (Math.max(chosen.corner, step > 0 ? -1 : 0) + step + points.length) % points.length;
+    this.chosen = { ...chosen, corner };
+    this.cursor = [...(points[corner] as Point)];
+    return `Corner ${corner + 1} of ${points.length}.`;
+  }
+
+  /** What is chosen, in words. */
+  get called(): string {
+    const { chosen } = this;
+    if (chosen === null) return "nothing";
+    if (chosen.what === "region") return "the region";
+    if (chosen.what === "normal") return `normal ${chosen.id}`;
+    if (chosen.what === "surface") return `${this.story.now.surface.get(chosen.id)?.shape ?? ""} surface ${chosen.id}`;
+    const stroke = this.story.now.stroke.get(chosen.id);
+    return `${stroke?.kind === "fold" ? "fold" : stroke?.smooth === true ? "smooth occlusion" : "sharp occlusion"} ${chosen.id}`;
+  }
 }

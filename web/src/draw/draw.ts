@@ -8,11 +8,11 @@ import { Board, type ToolName } from "./board.js";
 import { Edges } from "./edges.js";
 import { Input } from "./input.js";
 import type { MeshScene } from "./mesh.js";
-import { empty, type Change, type Point } from "./model.js";
+import { empty, type Change, type Recorded } from "./model.js";
 import { Painter } from "./paint.js";
 import { actionBar, helpTable, problemList, savedState, toolBar, toolOptions, type Action } from "./panel.js";
 import { Asker, type Preview, type Problem } from "./preview.js";
-import { Sender } from "./sender.js";
+import { Sender, type Here } from "./sender.js";
 import { sheet } from "./style.js";
 import { NOTHING, toolsOf, type Tool } from "./tools.js";
 import { TOOLS } from "./words.js";
@@ -64,12 +64,11 @@ export class DrawPage extends LitElement {
     const { events, leave, preview, picture, csrf = "" } = this.dataset;
     try {
       const sender = new Sender(events ?? "", leave ?? "", csrf, {
-        remote: (changes) => {
-          this.#board?.story.take(changes);
-          this.#asker?.ask();
+        remote: (changes) => this.#taken(changes),
+        changed: () => {
           this.#redraw();
+          this.requestUpdate();
         },
-        changed: () => this.requestUpdate(),
         refused: (text) => {
           this.#refused = text;
         },
@@ -98,7 +97,7 @@ export class DrawPage extends LitElement {
       this.#board = board;
       this.#tools = toolsOf(board);
       this.#painter = new Painter(image);
-      this.#asker = new Asker(preview ?? "", sender.tab, csrf, { shown: (found, ms) => this.#shown(found, ms), failed: (text) => this.#failed(text) });
+      this.#asker = new Asker(preview ?? "", sender.tab, csrf, { shown: (found, ms) => this.#shown(found, ms), failed: (text) => void ((this.#offline = text), this.requestUpdate()) });
       this.#say(this.#watching ? "Turn the surfaces, and compare them with the photograph." : (TOOLS.find((tool) => tool.name === board.tool)?.hint ?? ""));
       await this.updateComplete;
       this.#attach(board);
@@ -113,12 +112,20 @@ export class DrawPage extends LitElement {
     const canvas = this.#sheet;
     if (canvas === null) return;
     if (this.#watching) board.tool = "select";
+    canvas.addEventListener("pointermove", () => this.#point(board));
+    canvas.addEventListener("keydown", () => this.#point(board));
     this.#input = new Input(canvas, board, () => (this.#watching ? NOTHING : (this.#tools as Record<ToolName, Tool>)[board.tool]), () => {
       this.#redraw();
       this.requestUpdate();
     });
     for (const each of this.renderRoot.querySelectorAll("canvas")) this.#sizes.observe(each);
     this.dataset["ready"] = "yes";
+  }
+
+  /** Tells the others where this page points. */
+  #point(board: Board): void {
+    const at = board.cursor ?? this.#input?.at ?? null;
+    if (this.#sender !== null && at !== null) this.#sender.at = at;
   }
 
   async #openMesh(image: HTMLImageElement, width: number, height: number): Promise<void> {
@@ -155,7 +162,18 @@ export class DrawPage extends LitElement {
     const canvas = this.#sheet;
     if (canvas === null || this.#board === null || this.#painter === null) return;
     const context = fitted(canvas);
-    if (context !== null) this.#painter.paint(context, this.#board, this.#problems.map((problem) => problem.at_px));
+    if (context !== null) this.#painter.paint(context, this.#board, this.#problems.map((problem) => problem.at_px), this.others());
+  }
+
+  /** Takes what another tab drew; says so if it is what is chosen here. */
+  #taken(changes: Recorded[]): void {
+    const board = this.#board;
+    if (board === null) return;
+    const touched = changes.some((change) => "id" in change && change.id === board.chosen?.id);
+    if (touched) this.#say(`What you have chosen was changed in another tab; your next change of it counts again.`);
+    board.story.take(changes);
+    this.#asker?.ask();
+    this.#redraw();
   }
 
   #committed(changes: Change[]): void {
@@ -181,11 +199,6 @@ export class DrawPage extends LitElement {
     this.dataset["waited"] = (performance.now() - this.#acted).toFixed(0);
     this.dataset["previews"] = String(Number(this.dataset["previews"] ?? 0) + 1);
     this.#redraw();
-    this.requestUpdate();
-  }
-
-  #failed(text: string): void {
-    this.#offline = text;
     this.requestUpdate();
   }
 
@@ -293,36 +306,16 @@ export class DrawPage extends LitElement {
 
   /** Chooses the thing before or after the chosen one. */
   #next(step: number): void {
-    const board = this.#board;
-    const things = board?.things() ?? [];
-    if (board === null || things.length === 0) return;
-    const now = things.findIndex(([one]) => one.what === board.chosen?.what && one.id === board.chosen.id);
-    const [chosen, at] = things[(now + step + things.length) % things.length] ?? [null, null];
-    if (chosen === null || at === null) return;
+    const thing = this.#board?.neighbour(step) ?? null;
+    if (this.#board === null || thing === null) return;
     this.#choose("select");
-    board.chosen = chosen;
-    board.cursor = [...at];
-    this.#say(`Chosen: ${this.#called(board)}.`);
+    [this.#board.chosen, this.#board.cursor] = thing;
+    this.#say(`Chosen: ${this.#board.called}.`);
   }
 
   #corner(step: number): void {
-    const board = this.#board;
-    const points = board?.chosen?.what === "stroke" ? board.story.now.stroke.get(board.chosen.id)?.points_px : board?.chosen?.what === "region" ? board.story.now.region : undefined;
-    if (board === null || board.chosen === null || points === undefined || points.length === 0) return;
-    const corner = (Math.max(board.chosen.corner, step > 0 ? -1 : 0) + step + points.length) % points.length;
-    board.chosen = { ...board.chosen, corner };
-    board.cursor = [...(points[corner] as Point)];
-    this.#say(`Corner ${corner + 1} of ${points.length}.`);
-  }
-
-  #called(board: Board): string {
-    const { chosen } = board;
-    if (chosen === null) return "nothing";
-    if (chosen.what === "region") return "the region";
-    if (chosen.what === "normal") return `normal ${chosen.id}`;
-    if (chosen.what === "surface") return `${board.story.now.surface.get(chosen.id)?.shape ?? ""} surface ${chosen.id}`;
-    const stroke = board.story.now.stroke.get(chosen.id);
-    return `${stroke?.kind === "fold" ? "fold" : stroke?.smooth === true ? "smooth occlusion" : "sharp occlusion"} ${chosen.id}`;
+    const said = this.#board?.chooseCorner(step) ?? "";
+    if (said !== "") this.#say(said);
   }
 
   /** Shows a problem where it is. */
@@ -348,6 +341,11 @@ export class DrawPage extends LitElement {
     event.preventDefault();
     this.#scene?.turn(...turn);
   };
+
+  /** The other tabs that have this photograph open. */
+  others(): Here[] {
+    return this.#sender?.here ?? [];
+  }
 
   #finish(): void {
     const board = this.#board;
@@ -391,8 +389,8 @@ export class DrawPage extends LitElement {
   }
 
   #saved(board: Board): TemplateResult {
-    const { waiting = 0, trouble = "", others = 0 } = this.#sender ?? {};
-    return savedState(board, { waiting, trouble, others, refused: this.#refused, offline: this.#offline }, () => this.#finish());
+    const { waiting = 0, trouble = "" } = this.#sender ?? {};
+    return savedState(board, { waiting, trouble, here: this.others(), refused: this.#refused, offline: this.#offline }, () => this.#finish());
   }
 }
 

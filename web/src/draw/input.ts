@@ -13,6 +13,8 @@ export class Input {
   #pressed = false;
   #panning = false;
   #held = false;
+  /** Where the pointer was last. */
+  at: Point | null = null;
 
   constructor(readonly canvas: HTMLCanvasElement, readonly board: Board, readonly tool: () => Tool, readonly changed: () => void) {
     canvas.addEventListener("pointerdown", this.#down);
@@ -61,6 +63,7 @@ export class Input {
   };
 
   #move = (event: PointerEvent): void => {
+    this.at = this.#place(event);
     const before = this.#fingers.get(event.pointerId);
     if (before === undefined) {
       if (!this.tool().drags && event.pointerType !== "touch") this.tool().move(this.#place(event), event.altKey);

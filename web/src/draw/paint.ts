@@ -3,6 +3,7 @@ import { gridOf, tipOf } from "./camera.js";
 import type { Board } from "./board.js";
 import type { Point, Stroke } from "./model.js";
 import type { Preview } from "./preview.js";
+import type { Here } from "./sender.js";
 
 export const COLOURS = { sharp: "#f0424a", smooth: "#2fc04f", fold: "#ff9a1f", region: "#ffffff", normal: "#3d8bff", grid: "#3ddc84", mark: "#ffffff", focal: ["#ffd43b", "#66d9e8"] } as const;
 const TINTS = ["#4da9e8", "#ff8a47", "#2fc79a", "#e493c0", "#f5b73d", "#9f8bff", "#c9a07a", "#7fd34e", "#ff6b81", "#45c4d4", "#d0d34a", "#b77be0", "#8aa2b8", "#f2a65a", "#5ad19a"];
@@ -16,7 +17,7 @@ export class Painter {
 
   constructor(readonly image: CanvasImageSource) {}
 
-  paint(context: CanvasRenderingContext2D, board: Board, problems: (Point | null)[]): void {
+  paint(context: CanvasRenderingContext2D, board: Board, problems: (Point | null)[], others: Here[] = []): void {
     const { canvas } = context;
     const { view } = board;
     const ratio = window.devicePixelRatio || 1;
@@ -45,6 +46,7 @@ export class Painter {
     problems.forEach((at, index) => {
       if (at !== null) pen.badge(at, String(index + 1));
     });
+    for (const { own, at_px } of others) if (at_px !== null) pen.visitor(at_px, own ? "your other tab" : "somebody else");
     if (board.cursor !== null) pen.cross(board.cursor);
   }
 
@@ -216,6 +218,23 @@ class Pen {
     this.context.lineTo(x, y + size);
     this.#stroke("rgb(0 0 0 / .8)", 4);
     this.#stroke("#ffffff", 1.6);
+  }
+
+  /** Where somebody else points. */
+  visitor(at: Point, name: string): void {
+    for (const [colour, width] of [["rgb(0 0 0 / .7)", 5], ["#ff7ae0", 2.5]] as const) {
+      this.#circle(at, 8);
+      this.#stroke(colour, width);
+    }
+    const [x, y] = this.show(at);
+    this.context.font = `600 ${12 * this.ratio}px system-ui, sans-serif`;
+    this.context.textAlign = "left";
+    this.context.textBaseline = "middle";
+    this.context.lineWidth = 4 * this.ratio;
+    this.context.strokeStyle = "rgb(0 0 0 / .8)";
+    this.context.strokeText(name, x + 12 * this.ratio, y);
+    this.context.fillStyle = "#ff7ae0";
+    this.context.fillText(name, x + 12 * this.ratio, y);
   }
 
   #text(at: Point, text: string, colour: string): void {

@@ -4,6 +4,7 @@ import type { Board, ToolName } from "./board.js";
 import { inside } from "./geometry.js";
 import type { Relation } from "./model.js";
 import type { Problem } from "./preview.js";
+import type { Here } from "./sender.js";
 import { HELP, TOOLS } from "./words.js";
 
 export function toolBar(board: Board, choose: (name: ToolName, event: Event) => void): TemplateResult {
@@ -49,12 +50,16 @@ export function toolOptions(board: Board, say: (text: string) => void): Template
 export interface SavedState {
   waiting: number;
   trouble: string;
-  others: number;
+  here: Here[];
   refused: string;
   offline: string;
 }
 
-export function savedState(board: Board, { waiting, trouble, others, refused, offline }: SavedState, finish: () => void): TemplateResult {
+function people(many: number): string {
+  return many === 1 ? "Somebody else draws" : `${many} others draw`;
+}
+
+export function savedState(board: Board, { waiting, trouble, here, refused, offline }: SavedState, finish: () => void): TemplateResult {
   const { finished, stroke, normal } = board.story.now;
   const { region } = board.shown;
   const missed = board.header.must_contain_px.filter((point) => region.length > 2 && !inside(region, point)).length;
@@ -67,7 +72,8 @@ export function savedState(board: Board, { waiting, trouble, others, refused, of
           ? "Saving ..."
           : html`<strong>Saved.</strong> ${finished ? "You said that it is finished." : ""}`
     }</p>
-    ${others > 0 ? html`<p class="notice" role="alert">This photograph is open in another tab or window, too. Both save everything; what is changed in both is as the later one left it.</p>` : nothing}
+    ${here.some((one) => one.own) ? html`<p class="notice" role="alert">This photograph is open in another tab or window, too. Both save everything; what is changed in both is as the later one left it.</p>` : nothing}
+    ${here.some((one) => !one.own) ? html`<p class="notice" role="status">${people(here.filter((one) => !one.own).length)} on this photograph at this moment. Everybody has a drawing of their own, so nobody changes yours.</p>` : nothing}
     ${refused === "" ? nothing : html`<p class="notice" role="alert">One change could not be kept: ${refused}</p>`}
     ${offline !== "" && trouble === "" ? html`<p class="status">No preview: ${offline}</p>` : nothing}
     ${missed > 0 ? html`<p class="status">The region leaves out ${missed === 1 ? "a target" : "both targets"}.</p>` : nothing}

@@ -2,7 +2,7 @@
 //
 // An event is its line in the records: sent twice, it is stored once. So everything that may not have
 // arrived is sent again, after a lost connection, a restart of the server, a crash of the browser.
-import type { Change, Header, Recorded } from "./model.js";
+import type { Change, Header, Point, Recorded } from "./model.js";
 import { postJson } from "./post.js";
 
 export interface Told {
@@ -10,6 +10,14 @@ export interface Told {
   events: Recorded[];
   revision: number;
   others: number;
+  here?: Here[];
+}
+
+/** Another tab that has the photograph open. */
+export interface Here {
+  /** Whether it shows the same drawing; others have one of their own. */
+  own: boolean;
+  at_px: Point | null;
 }
 
 interface Hooks {
@@ -25,14 +33,18 @@ interface Hooks {
 
 const MOST_AT_ONCE = 100;
 const POLL_MS = 3000;
+/** While somebody else is here, whose pointer moves. */
+const POLL_TOGETHER_MS = 1000;
 const LONGEST_PAUSE_MS = 15000;
 const LONGEST_SECONDS = 60;
 
 export class Sender {
   /** What is wrong, in words; empty if all is well. */
   trouble = "";
-  /** How many other tabs have this photograph open. */
-  others = 0;
+  /** Who else has this photograph open. */
+  here: Here[] = [];
+  /** Where this page points, for the others. */
+  at: Point | null = null;
   revision = 0;
   readonly tab = randomName(8);
   #waiting: Recorded[] = [];
@@ -44,6 +56,7 @@ export class Sender {
   #poll = 0;
   #last = "";
   #since = Date.now();
+  #ended = false;
 
   constructor(readonly url: string, readonly leaveUrl: string, readonly csrf: string, readonly hooks: Hooks) {}
 
@@ -71,7 +84,8 @@ export class Sender {
       }
     }
     this.#keep();
-    this.#poll = window.setInterval(() => void this.#look(), POLL_MS);
+    this.here = told.here ?? [];
+    this.#wait();
     window.addEventListener("online", this.#again);
     window.addEventListener("pagehide", this.#leave);
     void this.#flush();
@@ -79,7 +93,8 @@ export class Sender {
   }
 
   end(): void {
-    window.clearInterval(this.#poll);
+    window.clearTimeout(this.#poll);
+    this.#ended = true;
     window.clearTimeout(this.#timer);
     window.removeEventListener("online", this.#again);
     window.removeEventListener("pagehide", this.#leave);
@@ -157,10 +172,15 @@ export class Sender {
   }
 
   async #ask(since: number): Promise<Told> {
-    const answer = await fetch(`${this.url}?tab=${this.tab}&since=${since}`);
+    const at = this.at === null ? "" : `&x=${this.at[0].toFixed(1)}&y=${this.at[1].toFixed(1)}`;
+    const answer = await fetch(`${this.url}?tab=${this.tab}&since=${since}${at}`);
     const told = (await answer.json()) as Told & { error?: string };
     if (!answer.ok) throw new Error(told.error ?? `the server answers ${answer.status}.`);
     return told;
+  }
+
+  #wait(): void {
+    if (!this.#ended) this.#poll = window.setTimeout(() => void this.#look().finally(() => this.#wait()), this.here.length > 0 ? POLL_TOGETHER_MS : POLL_MS);
   }
 
   async #look(): Promise<void> {
@@ -168,7 +188,7 @@ export class Sender {
     try {
       const told = await this.#ask(this.revision);
       this.revision = told.revision;
-      this.others = told.others;
+      this.here = told.here ?? [];
       const events = told.events.filter((event) => !this.#known.has(nameOf(event)));
       for (const event of events) this.#known.add(nameOf(event));
       if (events.length > 0) this.hooks.remote(events);

@@ -9,7 +9,9 @@ name is in the files.
 from __future__ import annotations
 
 import json
+import os
 import re
+import secrets
 import shutil
 import threading
 from collections.abc import Iterable, Mapping
@@ -163,6 +165,34 @@ class Batch:
         if person not in self.taken().get(picture, []) or not self.is_finished(person, picture):
             raise Refused("not-found", "There is no such drawing to vote on")
         append_vote(self.folder / "votes.jsonl", Vote(f"{person}/{picture}", who, good, _now()))
+
+    def marks_key(self) -> bytes:
+        """What marks of drawings in addresses are made with: random, and the same for ever.
+
+        Raises:
+            CannotWrite: It cannot be kept.
+        """
+        path = self.folder / "marks.key"
+        try:
+            if not path.is_file():
+                _keep_secret(path)
+            return path.read_bytes()
+        except OSError as error:
+            raise CannotWrite(f"{path}: cannot be written ({error.strerror}).") from None
+
+
+def _keep_secret(path: Path) -> None:
+    """Writes a random key, unless another process has done so; nobody sees half of it."""
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(secrets.token_bytes(32))
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        pass
+    finally:
+        aside.unlink()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from depthgauge.errors import Cancelled, DepthgaugeError, Refused
 from depthgauge.serve.desk.access import Access
 from depthgauge.serve.desk.drawings import Drawing
 from depthgauge.serve.desk.photographs import IMAGES, Photograph, Prints, photographs, records_path
+from depthgauge.serve.desk.presence import Rooms, pointed, told
 from depthgauge.serve.desk.shell import make_shell
 from depthgauge.serve.web.rendering import rendered
 
@@ -39,6 +41,8 @@ class Desk:
     focal_px: Mapping[str, float] = field(default_factory=dict)
     """Focal lengths that are known without the camera's notes."""
     drawings: dict[str, Drawing] = field(default_factory=dict)
+    rooms: Rooms = field(default_factory=Rooms)
+    """Who has which photograph open; people who draw on the same ones share it."""
     alone: threading.Lock = field(default_factory=threading.Lock)
     listed: tuple[tuple[int, ...], dict[str, Photograph]] = field(default=((), {}))
 
@@ -169,11 +173,32 @@ def _picture(content: bytes) -> Response:
 
 
 @desk.get("/api/events/{name:path}")
-def events(name: str, here: OnDesk, tab: str, since: int = 0) -> Response:
-    """The header, and the events after the first `since`."""
+def events(
+    name: str,
+    here: OnDesk,
+    tab: str,
+    since: int = 0,
+    x: float | None = None,
+    y: float | None = None,
+) -> Response:
+    """The header, the events after the first `since`, and who else has the photograph open.
+
+    `x` and `y` are where this tab points, for the others.
+    """
     drawing = here.drawing(name)
+    present = here.rooms.of(name).seen(tab[:64], here.who, pointed(x, y))
+    return _story(drawing, since, told(present, here.who))
+
+
+def watched(name: str, here: Desk) -> Response:
+    """What is drawn, for somebody who only looks."""
+    return _story(here.drawing(name), 0, [])
+
+
+def _story(drawing: Drawing, since: int, present: list[dict[str, Any]]) -> Response:
     revision, lines = drawing.story(max(0, since))
-    body = f'{{"ok":true,"revision":{revision},"others":{drawing.seen(tab[:64])},'
+    others = sum(one["own"] for one in present)
+    body = f'{{"ok":true,"revision":{revision},"others":{others},"here":{json.dumps(present)},'
     body += f'"header":{header_text(drawing.header)},"events":[{",".join(lines)}]}}'
     return Response(body, media_type="application/json")
 
@@ -182,7 +207,7 @@ def events(name: str, here: OnDesk, tab: str, since: int = 0) -> Response:
 def send(name: str, sent: Sent, here: OnDesk) -> Response:
     """Stores events; those that were stored before are not stored twice."""
     drawing = here.drawing(name)
-    drawing.seen(sent.tab)
+    here.rooms.of(name).seen(sent.tab, here.who)
     found = drawing.store(sent.events)
     body = {
         "ok": not found.full,
@@ -198,7 +223,8 @@ def send(name: str, sent: Sent, here: OnDesk) -> Response:
 @desk.post("/api/leave/{name:path}")
 def leave(name: str, body: TabOnly, here: OnDesk) -> Response:
     """A tab was closed."""
-    here.drawing(name).leave(body.tab)
+    here.drawing(name).forget(body.tab)
+    here.rooms.of(name).leave(body.tab)
     return JSONResponse({"ok": True})
 
 

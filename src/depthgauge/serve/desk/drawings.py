@@ -1,4 +1,4 @@
-"""One photograph that is drawn on: its records, who has it open, and its preview.
+"""One photograph that is drawn on: its records, and its preview.
 
 Nothing is kept in memory that is not in the file of records. An event is its line: sent again
 after a lost answer, a restart or a crash, it is in the file already and is not written twice. So a
@@ -8,7 +8,6 @@ page may send what it has as often as it likes.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,8 +30,6 @@ from depthgauge.errors import BadFile, Cancelled, CannotWrite, DepthgaugeError, 
 from depthgauge.serve.desk.photographs import Shown
 from depthgauge.serve.desk.previews import preview_of
 
-_PRESENT_S = 12.0
-"""A tab that has not asked for so long is closed, or asleep."""
 _POINTS_SEED = 0
 
 
@@ -62,7 +59,6 @@ class Drawing:
         self._path = path
         self._alone = threading.RLock()
         self._previewing = threading.Lock()
-        self._present: dict[str, float] = {}
         self._newest: dict[str, int] = {}
         self._header = _new_header(shown, who)
         self._lines: list[str] = []
@@ -84,20 +80,9 @@ class Drawing:
             self._read()
             return len(self._lines), self._lines[since:]
 
-    def seen(self, tab: str) -> int:
-        """Notes that a tab is open; returns how many others are."""
-        now = time.monotonic()
+    def forget(self, tab: str) -> None:
+        """Notes that a tab was closed: nobody waits for its previews."""
         with self._alone:
-            self._present = {
-                name: at for name, at in self._present.items() if now - at < _PRESENT_S
-            }
-            self._present[tab] = now
-            return len(self._present) - 1
-
-    def leave(self, tab: str) -> None:
-        """Notes that a tab was closed."""
-        with self._alone:
-            self._present.pop(tab, None)
             self._newest.pop(tab, None)
 
     def store(self, events: Sequence[Mapping[str, Any]]) -> Stored:

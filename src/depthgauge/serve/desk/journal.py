@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,11 @@ from typing import Any
 
 from depthgauge.errors import BadFile, CannotWrite, DepthgaugeError
 from depthgauge.io.json_lines import append_line, is_whole, parse_object, without_mark
+from depthgauge.serve.desk.presence import Presence
 
 Event = dict[str, Any]
 Check = Callable[[object], Event]
 """Returns an event with nothing that does not belong to it, or raises a `DepthgaugeError`."""
-_PRESENT_S = 12.0
-"""A tab that has not asked for so long is closed, or asleep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Journal:
         self.path = path
         self._check = check
         self._alone = threading.RLock()
-        self._present: dict[str, float] = {}
+        self._present = Presence()
         self._size = -1
         self._events: list[Event] = []
         self._known: set[str] = set()
@@ -87,16 +85,11 @@ class Journal:
 
     def seen(self, tab: str) -> int:
         """Notes that a tab is open; returns how many others are."""
-        now = time.monotonic()
-        with self._alone:
-            here = {name: at for name, at in self._present.items() if now - at < _PRESENT_S}
-            self._present = {**here, tab: now}
-            return len(self._present) - 1
+        return len(self._present.seen(tab))
 
     def leave(self, tab: str) -> None:
         """Notes that a tab was closed."""
-        with self._alone:
-            self._present.pop(tab, None)
+        self._present.leave(tab)
 
     def _append(self, event: Event) -> None:
         line = json.dumps(event, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from depthgauge.serve.annotating.quizzes import KEY, LIMIT_PERCENT, answers, is_
 from depthgauge.serve.desk import app as one_person
 from depthgauge.serve.desk.app import Asked, Desk, Sent, TabOnly
 from depthgauge.serve.desk.photographs import Prints
+from depthgauge.serve.desk.presence import Rooms
 from depthgauge.serve.storage.database import reading
 from depthgauge.serve.storage.models import User
 from depthgauge.serve.web.pages import Form, Member
@@ -40,6 +41,8 @@ class Studio:
     desks: OrderedDict[tuple[str, str], Desk] = field(default_factory=OrderedDict)
     prints: Prints = field(default_factory=Prints)
     comparisons: Comparisons = field(default_factory=Comparisons)
+    rooms: OrderedDict[str, Rooms] = field(default_factory=OrderedDict)
+    """Who has which photograph of a batch open."""
     alone: threading.Lock = field(default_factory=threading.Lock)
 
     def desk(self, batch: Batch, who: str) -> Desk:
@@ -47,7 +50,8 @@ class Studio:
         key = batch.id, who
         with self.alone:
             if key not in self.desks:
-                self.desks[key] = Desk(batch.folder, who, self.prints, batch.focal_px)
+                rooms = self.rooms.setdefault(batch.id, Rooms())
+                self.desks[key] = Desk(batch.folder, who, self.prints, batch.focal_px, rooms=rooms)
             self.desks.move_to_end(key)
             while len(self.desks) > _MOST_DESKS:
                 self.desks.popitem(last=False)
@@ -134,11 +138,18 @@ def shown(user: Member, batch: OfBatch, picture: str, studio: InStudio) -> Respo
 
 @annotation_pages.get("/annotate/{batch}/api/events/{picture:path}")
 def events(
-    user: Member, batch: OfBatch, picture: str, studio: InStudio, tab: str, since: int = 0
+    user: Member,
+    batch: OfBatch,
+    picture: str,
+    studio: InStudio,
+    tab: str,
+    since: int = 0,
+    x: float | None = None,
+    y: float | None = None,
 ) -> Response:
-    """What this person drew."""
+    """What this person drew, and who else has the photograph open."""
     batch.require_taken(person_of(user.id), picture)
-    return one_person.events(picture, studio.desk(batch, person_of(user.id)), tab, since)
+    return one_person.events(picture, studio.desk(batch, person_of(user.id)), tab, since, x, y)
 
 
 @annotation_pages.post("/annotate/{batch}/api/events/{picture:path}", dependencies=[OwnScript])
@@ -167,9 +178,10 @@ def preview(
 @annotation_pages.get("/annotate/{batch}/verify")
 def verify(request: Request, user: Member, batch: OfBatch) -> HTMLResponse:
     """Somebody else's finished drawing, to vote on."""
-    found = batch.to_verify(person_of(user.id))
+    who = person_of(user.id)
+    found = batch.to_verify(who)
     person, picture = found if found is not None else ("", "")
-    mark = _mark(batch, person, picture) if found is not None else ""
+    mark = _mark(batch, who, person, picture) if found is not None else ""
     return page(request, "annotate_verify", user, batch=batch, picture=picture, mark=mark)
 
 
@@ -177,7 +189,7 @@ def verify(request: Request, user: Member, batch: OfBatch) -> HTMLResponse:
 def vote(user: Member, batch: OfBatch, form: Form) -> Response:
     """Takes a vote, and shows the next drawing."""
     who = person_of(user.id)
-    person, picture = _marked(batch, form.get("mark", ""))
+    person, picture = _marked(batch, who, form.get("mark", ""))
     if form.get("good") not in ("yes", "no"):
         raise Refused("invalid", "Say whether the surfaces reflect the photograph")
     batch.vote(who, person, picture, form["good"] == "yes")
@@ -185,10 +197,10 @@ def vote(user: Member, batch: OfBatch, form: Form) -> Response:
 
 
 @annotation_pages.get("/annotate/{batch}/api/watched/{mark}")
-def watched(user: Member, batch: OfBatch, mark: str, studio: InStudio, tab: str) -> Response:
+def watched(user: Member, batch: OfBatch, mark: str, studio: InStudio) -> Response:
     """What somebody else drew, for who votes on it."""
-    person, picture = _watchable(batch, mark)
-    return one_person.events(picture, studio.desk(batch, person), f"watch {user.id} {tab}", 0)
+    person, picture = _watchable(batch, person_of(user.id), mark)
+    return one_person.watched(picture, studio.desk(batch, person))
 
 
 @annotation_pages.post("/annotate/{batch}/api/watched/{mark}", dependencies=[OwnScript])
@@ -196,7 +208,7 @@ def watched_preview(
     request: Request, user: Member, batch: OfBatch, mark: str, studio: InStudio, asked: Asked
 ) -> Response:
     """The surfaces of what somebody else drew."""
-    person, picture = _watchable(batch, mark)
+    person, picture = _watchable(batch, person_of(user.id), mark)
     own = asked.model_copy(update={"tab": f"watch {user.id} {asked.tab}", "draft": []})
     return one_person.preview(picture, own, studio.desk(batch, person), request)
 
@@ -228,10 +240,10 @@ def key_page(request: Request, user: Member, batch: OfBatch, picture: str) -> HT
 
 
 @annotation_pages.get("/annotate/{batch}/api/key/{picture}")
-def key(user: Member, batch: OfBatch, picture: str, studio: InStudio, tab: str) -> Response:
+def key(user: Member, batch: OfBatch, picture: str, studio: InStudio) -> Response:
     """What the answer key draws."""
     _require_key(batch, person_of(user.id), picture)
-    return one_person.events(picture, studio.desk(batch, KEY), f"watch {user.id} {tab}", 0)
+    return one_person.watched(picture, studio.desk(batch, KEY))
 
 
 @annotation_pages.post("/annotate/{batch}/api/key/{picture}", dependencies=[OwnScript])
@@ -266,21 +278,25 @@ def _address(batch: Batch, what: str, picture: str) -> str:
     return f"/annotate/{batch.id}/{what}/{quote(picture)}"
 
 
-def _mark(batch: Batch, person: str, picture: str) -> str:
-    """A drawing in addresses, without saying whose it is."""
-    return hashlib.sha256(f"{batch.id}\0{person}\0{picture}".encode()).hexdigest()[:32]
+def _mark(batch: Batch, voter: str, person: str, picture: str) -> str:
+    """A drawing in addresses of one voter.
+
+    Without the key of the batch nobody can say whose drawing it is, nor make the mark of another.
+    """
+    about = f"{voter}\0{person}\0{picture}".encode()
+    return hmac.digest(batch.marks_key(), about, "sha256").hex()[:32]
 
 
-def _marked(batch: Batch, mark: str) -> tuple[str, str]:
+def _marked(batch: Batch, voter: str, mark: str) -> tuple[str, str]:
     for picture, people in batch.taken().items():
         for person in people:
-            if _mark(batch, person, picture) == mark:
+            if hmac.compare_digest(_mark(batch, voter, person, picture).encode(), mark.encode()):
                 return person, picture
     raise Refused("not-found", "There is no such drawing")
 
 
-def _watchable(batch: Batch, mark: str) -> tuple[str, str]:
-    person, picture = _marked(batch, mark)
+def _watchable(batch: Batch, voter: str, mark: str) -> tuple[str, str]:
+    person, picture = _marked(batch, voter, mark)
     if not batch.is_finished(person, picture):
         raise Refused("not-found", "There is no such drawing")
     return person, picture
