@@ -1,14 +1,20 @@
-"""Two members of a running site: one draws, the other looks at it and votes."""
+"""Members of a running site draw, see each other, look at drawings and vote; all is accessible."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 from tests.serve.conftest import PASSWORD
+from tests.serve.desk.browsing import browsing, check_page
 from tests.serve.desk.hand import Hand
+from tests.serve.test_annotation_pages import drawn as plane
 
+from depthgauge.annotate.records import read_records, write_records
+from depthgauge.annotate.records.annotation import Picture
 from depthgauge.serve.annotating.batches import add_batch, person_of
-
-pytestmark = pytest.mark.long
+from depthgauge.serve.annotating.quizzes import KEY, add_quiz
+from depthgauge.serve.desk.photographs import records_path
 
 
 @pytest.fixture
@@ -24,6 +30,10 @@ def entered(chromium, running, email, trouble):
     page = context.new_page()
     page.set_default_timeout(15000)
     page.on("pageerror", lambda error: trouble.append(str(error)))
+    return logged_in(page, running, email)
+
+
+def logged_in(page, running, email):
     page.goto(f"{running}/login")
     page.get_by_label("E-mail").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
@@ -32,6 +42,94 @@ def entered(chromium, running, email, trouble):
     return page
 
 
+def finish(batch, picture, who, size=(160, 120)):
+    """Writes a finished drawing."""
+    path = records_path(batch.folder, who, picture)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_records(path, replace(plane(picture, who), picture=Picture(picture, *size)))
+
+
+def test_the_page_to_draw_is_accessible(chromium, running, batch, add_user):
+    add_user("ann@example.org")
+    with browsing(chromium) as context:
+        page = logged_in(context.new_page(), running, "ann@example.org")
+        page.get_by_role("button", name="Draw on the next photograph").click()
+        page.locator("dg-draw[data-previews]").wait_for()
+        check_page(page, "site-draw")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (500, "dark")])
+def test_every_page_of_drawing_is_accessible(
+    chromium, running, site, batch, add_user, width, scheme
+):
+    add_user("ada@example.org", admin=True)
+    other = person_of(add_user("ben@example.org").id)
+    ann = add_user("ann@example.org")
+    assert batch.take(other) == "scene"
+    finish(batch, "scene", other)
+    quiz = add_quiz(site, "quiz", questions=1)
+    _example, question = quiz.scenes
+    assert quiz.take(person_of(ann.id)) == question
+    key = read_records(records_path(quiz.folder, KEY, question))
+    path = records_path(quiz.folder, person_of(ann.id), question)
+    path.parent.mkdir(parents=True)
+    write_records(path, replace(key, origin=replace(key.origin, who=person_of(ann.id))))
+    add_batch(site, "second", batch.folder / "images", quiz="quiz")
+    pages = {
+        "overview": "/annotate",
+        "batch": "/annotate/street",
+        "vote": "/annotate/street/verify",
+        "course": "/annotate/quiz/course",
+        "quiz": f"/annotate/quiz/draw/{question}",
+        "answer": f"/annotate/quiz/key/{question}",
+        "needs-quiz": "/annotate/second",
+    }
+    with browsing(chromium, width=width, scheme=scheme) as context:
+        page = logged_in(context.new_page(), running, "ann@example.org")
+        for name, address in pages.items():
+            page.goto(f"{running}{address}")
+            if page.locator("dg-draw").count():
+                page.locator("dg-draw[data-previews]").wait_for()
+            check_page(page, f"site-{name}-{width}")
+    with browsing(chromium, width=width, scheme=scheme) as context:
+        page = logged_in(context.new_page(), running, "ada@example.org")
+        page.goto(f"{running}/annotate/street/dashboard")
+        check_page(page, f"site-dashboard-{width}")
+
+
+@pytest.mark.long
+def test_two_people_on_one_photograph_see_each_other(chromium, running, site, tmp_path, add_user):
+    folder = tmp_path / "both"
+    folder.mkdir()
+    Image.fromarray(np.full((120, 160, 3), 90, np.uint8)).save(folder / "scene.png")
+    batch = add_batch(site, "street", folder, people=2)
+    people = [add_user(f"{name}@example.org") for name in ("ann", "ben")]
+    trouble = []
+    pages = [entered(chromium, running, user.email, trouble) for user in people]
+    for page in pages:
+        page.get_by_role("button", name="Draw on the next photograph").click()
+        page.locator("dg-draw[data-previews]").wait_for()
+    first, second = pages
+    hand = Hand(second, (160, 120), 192.0)
+    hand.key("e")
+    hand.line("f", [(20, 60), (140, 60)])
+    hand.settle()
+    first.get_by_text("Somebody else draws on this photograph").wait_for()
+    place = "document.querySelector('dg-draw').others()[0]?.at_px ?? null"
+    first.wait_for_function(f"{place} !== null")
+    assert first.evaluate(place) == pytest.approx([140, 60], abs=1)
+    # Their line is theirs: nothing of it is here, and what is drawn here is not there.
+    first.get_by_text("0 lines, 0 normals").wait_for()
+    assert batch.drawing(person_of(people[0].id), "scene") is None
+    assert len(batch.drawing(person_of(people[1].id), "scene").strokes) == 1
+    check_page(first, "site-together")
+    second.close()
+    first.get_by_text("Somebody else draws").wait_for(state="detached")
+    assert trouble == []
+
+
+@pytest.mark.long
 def test_one_draws_and_the_other_votes(chromium, running, batch, add_user):
     ann, _ben = add_user("ann@example.org"), add_user("ben@example.org")
     trouble = []
