@@ -53,6 +53,7 @@ def _write_pages() -> None:
         oasis_like,
         oasis_reconstruction,
         psychometric,
+        quiz,
         registration,
         stratified_axes,
         tags,
@@ -63,7 +64,7 @@ def _write_pages() -> None:
     write_page()
     first = (_accuracy_page, _gaps_page, light_field, capture, oasis_reconstruction, oasis_like)
     last = (hidden_truth, components, confidence, without_truth, psychometric, stratified_axes)
-    more = (error_bars, trials_others, _layers_page, capture_thin, registration)
+    more = (error_bars, trials_others, _layers_page, capture_thin, registration, quiz)
     for page in (*first, *more, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
     _glass_chart.draw()

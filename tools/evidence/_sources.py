@@ -435,6 +435,12 @@ SOURCES = {
         "tools.evidence._oasis_more",
         "tools.evidence._oasis_people",
     ),
+    "quiz": (
+        *RECONSTRUCTION,
+        "depthgauge.serve.annotating.quizzes",
+        "depthgauge.synth.render.embree",
+        "depthgauge.synth.scene",
+    ),
     "real-maps": (
         "depthgauge.io._png_chunks",
         "depthgauge.io._values",

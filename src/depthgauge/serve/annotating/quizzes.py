@@ -25,10 +25,13 @@ from depthgauge.serve.site import Site
 from depthgauge.synth.sets.single_views import ExactView, make_view
 
 KEY = "key"
-LIMIT_PERCENT = 10.0
-"""Of the depth range. Simulated careful people reach 1 to 5, lines without normals 21 and more."""
+LIMIT_PERCENT = 12.0
+"""Of the depth range: 95 of 100 simulated people with human errors are nearer.
+
+It was found on seeds that no quiz shows, and checked on others; see tools/evidence/quiz.py.
+"""
 _KINDS = ("mixed", "planar", "curved", "mixed")
-_SIZE = (320, 240)
+SIZE = (320, 240)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,7 @@ def add_quiz(
             return find_batch(site, name)
         raise CannotWrite(f"{name}: there is such a batch already; choose another name.")
     views = [
-        make_view(_KINDS[place % len(_KINDS)], seed + place, _SIZE)
-        for place in range(questions + 1)
+        make_view(_KINDS[place % len(_KINDS)], seed + place, SIZE) for place in range(questions + 1)
     ]
     # Names in the order of the course; the scene is found again by what `batch.json` says.
     names = [
@@ -135,4 +137,4 @@ def _apart(batch: Batch, picture: str, drawn: Annotation) -> float | None:
 @functools.lru_cache(maxsize=16)
 def _view(scene: str) -> ExactView:
     kind, _, seed = scene.rpartition("-")
-    return make_view(kind, int(seed), _SIZE)
+    return make_view(kind, int(seed), SIZE)
