@@ -98,6 +98,9 @@ def test_a_coarse_value_is_a_neighbour_on_the_grid(value, step, best, secret):
     if distance == 0:
         assert found == value
         return
+    if distance < 1e-5:  # near 100, floats are too coarse to ask for places on so fine a grid
+        assert abs(found - value) <= distance
+        return
     width = rounding.grid_width(step * distance)
     assert step * distance * (1 - 1e-9) <= width <= 2.5 * step * distance * (1 + 1e-9)
     assert abs(found - value) <= width * (1 + 1e-6)
