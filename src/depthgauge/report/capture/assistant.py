@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from depthgauge._tables import show_share
 from depthgauge.capture.assist import Assistance, CameraBoards
-from depthgauge.capture.photographs.exposure import Exposure
+from depthgauge.capture.photographs.exposure import Exposure, names_of
 from depthgauge.io import write_text
 from depthgauge.report.capture import _panels as panels
 from depthgauge.report.charts.density import data_url
@@ -27,8 +27,8 @@ _SHOTS = (
     *("nearly black, at most", "sharpness, least of usual"),
 )
 _BRACKETS = (
-    *("pattern", "camera", "exposures", "saturated after merging"),
-    "nearly black in the longest",
+    *("patterns", "camera", "number", "exposures", "saturated after merging, at most"),
+    "nearly black in the longest, at most",
 )
 _TITLES = {"must": "First", "better": "Would be better"}
 
@@ -107,10 +107,16 @@ def _rows(found: Assistance) -> Iterator[list[str]]:
 
 
 def _bracket_rows(found: Assistance) -> Iterator[list[str]]:
+    """Patterns with the same exposures in one row."""
     for camera, own in found.brackets.items():
-        for name, exposures in own.exposures.items():
-            shares = (shown.get(name, np.nan) for shown in (own.saturated, own.dark))
-            yield [name, camera, ", ".join(exposures), *map(show_share, shares)]
+        for exposures in dict.fromkeys(own.exposures.values()):
+            names = [name for name, theirs in own.exposures.items() if theirs == exposures]
+            most = (
+                max((shares[name] for name in names if name in shares), default=np.nan)
+                for shares in (own.saturated, own.dark)
+            )
+            shown = (names_of(names), camera, str(len(names)), ", ".join(exposures))
+            yield [*shown, *map(show_share, most)]
 
 
 def _size(sizes: Iterable[tuple[int, int]]) -> str:
