@@ -38,6 +38,7 @@ PIPELINE = (
     "!depthgauge.capture.assist",
     "!depthgauge.capture.audit.bar_promise",
     "!depthgauge.capture.export",
+    "!depthgauge.capture.importing",
     "!depthgauge.capture.splits",
     "!depthgauge.capture.step_options",
     "!depthgauge.capture.tags",
