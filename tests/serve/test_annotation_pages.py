@@ -9,7 +9,7 @@ import tarfile
 import numpy as np
 import pytest
 from PIL import Image
-from tests.serve.conftest import PASSWORD
+from tests.serve.conftest import PASSWORD, only_sqlite
 
 from depthgauge.annotate.quality.studies import compare_study
 from depthgauge.annotate.records import read_records, write_records
@@ -255,6 +255,7 @@ def test_batches_grow_and_refuse_other_photographs(site, batch, photographs):
     assert [one.id for one in batches(site)] == ["street"]
 
 
+@only_sqlite
 def test_backups_have_the_drawings(site, database, batch, tmp_path):
     assert batch.take("person-1") == "a"
     write(batch, "a", "person-1", 0.2)
@@ -267,6 +268,7 @@ def test_backups_have_the_drawings(site, database, batch, tmp_path):
     assert found.taken() == batch.taken()
 
 
+@only_sqlite
 @pytest.mark.parametrize(
     "name", ["annotation/../x", "annotation/a/../../../x", "annotation//x", "annotation/a/b/c/d/e"]
 )

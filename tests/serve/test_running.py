@@ -83,7 +83,7 @@ def test_a_process_that_dies_is_started_again_after_a_growing_pause(monkeypatch)
 
     monkeypatch.setattr(running.time, "monotonic", lambda: moment[0])
     monkeypatch.setattr(running.subprocess, "Popen", Dead)
-    kept = running._Kept(["x"])
+    kept = running._SupervisedProcess(["x"])
     for step in range(600):
         moment[0] = step / 10
         kept.look()

@@ -209,6 +209,7 @@ def test_studies_are_copies_and_do_not_replace_each_other(site, study, made, tmp
     assert not (add_study(site, "second", made).folder / "answers").exists()
 
 
+@only_sqlite
 def test_backups_have_the_answers(client, site, database, study, tmp_path):
     person = join(client, study)
     say(client, person, order(0, [["A"], ["B", "C"], ["D"]]))

@@ -146,6 +146,6 @@ def _require_sound(database: Path, file: Path) -> None:
 def _require_sqlite(site: Site) -> None:
     if site.database_url and not site.database_url.startswith("sqlite"):
         raise Misuse(
-            "the database is not in the folder; back it up with its own tools (pg_dump), then "
-            f"copy {site.blobs.folder}"
+            "the database is not in the folder; back it up with its own tools (pg_dump), then copy "
+            f"{', '.join(str(site.web / name) for name in _BY_PEOPLE)} and {site.blobs.folder}."
         )
