@@ -24,6 +24,16 @@ for profile, examples in (("fast", 30), ("long", 300)):  # `make test`, `make te
 settings.load_profile("fast")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests come first, so that the other worker does all others meanwhile."""
+    items.sort(key=_minutes, reverse=True)
+
+
+def _minutes(item: pytest.Item) -> float:
+    mark = item.get_closest_marker("long")
+    return mark.kwargs.get("minutes", 0.0) if mark is not None else 0.0
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory):
     """What is remembered about files of tests stays with them, also in their processes."""

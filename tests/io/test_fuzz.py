@@ -38,7 +38,6 @@ from depthgauge.io import (
 from depthgauge.io.beside import read_parts
 from depthgauge.io.text import read_json, read_toml
 
-LONG = pytest.mark.long
 OWN_MUTATIONS = 1_000
 LIBRARY_MUTATIONS = 200
 LONG_FUZZ_S = 20 * 60
@@ -398,7 +397,9 @@ def work(folder: Path, mutations: int, seconds: float) -> None:
     (folder / "failed.json").write_text(json.dumps(failed))
 
 
-@pytest.mark.parametrize("seconds", [0, pytest.param(LONG_FUZZ_S, marks=LONG)])
+@pytest.mark.parametrize(
+    "seconds", [0, pytest.param(LONG_FUZZ_S, marks=pytest.mark.long(minutes=20))]
+)
 def test_library_decoders_survive_damage(seconds: int, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, __file__, str(tmp_path), str(LIBRARY_MUTATIONS), str(seconds)],
