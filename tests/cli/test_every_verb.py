@@ -104,6 +104,7 @@ def arguments(
             ],
             "capture assist": [session],
             "capture edit": ["/dev/null/session"],
+            "capture masks": [session],
             **_ranking(tmp_path),
             "capture import": [
                 *(_cards(tmp_path / "cards"), "--kind", "passive", "--overwrite"),

@@ -8,6 +8,7 @@ const ISLANDS: Record<string, () => Promise<unknown>> = {
   "dg-compare": () => import("./compare/compare.js"),
   "dg-draw": () => import("./draw/draw.js"),
   "dg-lightfield": () => import("./lightfield/lightfield.js"),
+  "dg-masks": () => import("./masks/masks.js"),
   "dg-points": () => import("./points/points.js"),
   "dg-rank": () => import("./rank/rank.js"),
   "dg-stereo": () => import("./stereo/stereo.js"),

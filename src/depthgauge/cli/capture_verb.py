@@ -25,6 +25,7 @@ from depthgauge.cli._output import (
 from depthgauge.cli.capturing.assist import assist_command
 from depthgauge.cli.capturing.edit import edit
 from depthgauge.cli.capturing.import_photographs import import_command
+from depthgauge.cli.capturing.masks import masks
 from depthgauge.cli.capturing.tags import tags
 from depthgauge.errors import Misuse
 
@@ -296,7 +297,16 @@ def _distributions(root: Path, picture: Path, json_to: str | None) -> None:
         click.echo(f"{drawn}: written.")
 
 
-for _command in (import_command, assist_command, _export, _split, _distributions, tags, edit):
+for _command in (
+    import_command,
+    assist_command,
+    _export,
+    _split,
+    _distributions,
+    tags,
+    edit,
+    masks,
+):
     command.add_command(_command)
 for _name in _NAMES:
     command.add_command(_step_command(STEPS[_name].spec))

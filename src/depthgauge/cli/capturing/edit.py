@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from depthgauge.cli._output import count, in_shell, program_name, say, say_address
 from depthgauge.errors import MissingExtra
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from depthgauge.serve.desk.access import Access
+
 _FOLDER = click.Path(path_type=Path, file_okay=False)
+_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 
 @click.command("edit")
@@ -23,13 +30,29 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     help="The port on this machine; 0 takes any that is free.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
-@click.option("--only-list", is_flag=True, help="Write the list of removals from its history; end.")
-def edit(session: Path, work: Path | None, port: int, opens: bool, only_list: bool) -> None:
-    """Opens a session in the browser, for one person: remove wrong points, check tags.
+@click.option(
+    "--only-list",
+    is_flag=True,
+    help="Write the list of removals and the material mask from their histories; end.",
+)
+@click.option("--sam-encoder", type=_FILE, help="A segment-anything encoder, ONNX, for masks.")
+@click.option("--sam-decoder", type=_FILE, help="Its decoder, ONNX.")
+def edit(
+    session: Path,
+    work: Path | None,
+    port: int,
+    opens: bool,
+    only_list: bool,
+    sam_encoder: Path | None,
+    sam_decoder: Path | None,
+) -> None:
+    """Opens a session in the browser, for one person: remove wrong points, draw masks, check tags.
 
     Points are removed with lasso and brush, in the cloud and in the picture. Every action is
     saved at once in SESSION/by-hand/removals.jsonl, and SESSION/by-hand/removals.json is the list
-    that `capture clean --by-hand` reads. Objects with tags have pages to say what each tag sticks
+    that `capture clean --by-hand` reads. The material mask is drawn with polygon, brush, flood and
+    clicks; SESSION/labels/materials.png follows from SESSION/by-hand/materials.jsonl, and `capture
+    masks` carries it to the other views. Objects with tags have pages to say what each tag sticks
     to and to set missed corners, for `capture tags`. Only this machine can reach the pages, and
     only with the address that is printed. Ctrl-C ends it; a page that is open then keeps what is
     done, and sends it when this runs again.
@@ -40,6 +63,7 @@ def edit(session: Path, work: Path | None, port: int, opens: bool, only_list: bo
     """
     try:
         from depthgauge.serve.desk.cleaning import write_list
+        from depthgauge.serve.desk.masking import networks_from, write_materials
         from depthgauge.serve.desk.running import run_pages
         from depthgauge.serve.desk.session_desk import make_session_desk
     except ImportError as error:
@@ -48,14 +72,25 @@ def edit(session: Path, work: Path | None, port: int, opens: bool, only_list: bo
         ) from error
     from depthgauge.sessions import open_session
 
+    if (sam_encoder is None) != (sam_decoder is None):
+        raise click.UsageError("--sam-encoder and --sam-decoder belong together.")
     opened, place = open_session(session), work or session / "work"
     target = in_shell(session / "by-hand" / "removals.json")
     if only_list:
-        click.echo(f"{target}: {count(write_list(opened), 'removal')}.")
+        drawn = (session / "by-hand" / "materials.jsonl").is_file()
+        if drawn:
+            mask = in_shell(session / "labels" / "materials.png")
+            click.echo(f"{mask}: {count(write_materials(opened, place), 'action')}.")
+        if not drawn or (session / "by-hand" / "removals.jsonl").is_file():
+            click.echo(f"{target}: {count(write_list(opened), 'removal')}.")
         return
+    networks = networks_from({"encoder": sam_encoder, "decoder": sam_decoder})
 
     def ready(address: str) -> None:
         say_address(address, opens=opens)
         say(f"Then: {program_name()} capture clean {in_shell(session)} --by-hand {target}")
 
-    run_pages(session, lambda access: make_session_desk(opened, place, access), port, ready)
+    def make(access: Access) -> FastAPI:
+        return make_session_desk(opened, place, access, networks)
+
+    run_pages(session, make, port, ready)

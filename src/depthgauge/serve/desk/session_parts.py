@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 
+from depthgauge.capture.masks.segment_anything import SegmentAnything
 from depthgauge.sessions import Session
 
 Part = TypeVar("Part")
@@ -21,6 +22,8 @@ class SessionDesk:
 
     session: Session
     work: Path
+    networks: SegmentAnything | None = None
+    """What the operator brought for the page that draws masks."""
     _parts: dict[type[Any], Any] = field(default_factory=dict)
     _alone: threading.Lock = field(default_factory=threading.Lock)
 

@@ -1,0 +1,1 @@
+"""Material masks: drawn with shapes and proposals, kept as histories, carried to other views."""
