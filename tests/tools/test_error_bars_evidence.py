@@ -30,7 +30,8 @@ def test_nothing_is_judged_on_what_it_was_fitted_on():
 
 
 def test_the_audit_promises_what_was_checked():
-    widths, patterns = [c.width_px for c in JUDGED], [c.used for c in JUDGED]
+    judged = (*JUDGED, *error_bars.LARGE)
+    widths, patterns = [c.width_px for c in judged], [c.used for c in judged]
     assert (min(widths), max(widths)) == bar_promise.WIDTHS_PX
     assert (min(patterns), max(patterns)) == bar_promise.PATTERNS
 
@@ -81,6 +82,22 @@ def test_cells_are_the_labels_that_their_names_say():
     assert found["0 to 1.5 px from edges"] == found["over 12 px"] == 40
     assert found["320 px wide"] == found["2 patterns"] == found["kitchen"] == 160
     assert found["520 px wide"] == 0
+
+
+def test_all_sessions_together_are_means_of_sessions():
+    """Shares of 0 % in all sessions but those of 640 px and more, where they are 80 and 100 %."""
+    choices = (*JUDGED, *error_bars.LARGE)
+    by_session = {c: (80.0, 100.0) if c.width_px >= 640 else (0.0, 0.0) for c in choices}
+    found = {n.name: n for n in error_bars.together("balanced", by_session)}
+    start = f"balanced, {error_bars.TOGETHER}"
+    large = sum(c.width_px >= 640 for c in choices)
+    one = found[f"{start}, all: within 1 sigma, %"]
+    assert one.value == pytest.approx(80.0 * large / len(choices))
+    assert one.budget == 3.0
+    assert found[f"{start}, 640 px and wider: within 2 sigma, %"].value == 100.0
+    assert found[f"{start}, 320 px wide: within 1 sigma, %"].value == 0.0
+    assert found[f"{start}, 320 px wide: within 1 sigma, %"].budget == 6.0
+    assert not any(n.met for n in found.values() if "320 px" in n.name)
 
 
 def test_edges_are_jumps_of_more_than_one_px():

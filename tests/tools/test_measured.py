@@ -61,6 +61,10 @@ def test_pages_say_what_was_recorded(figure, capsys):
     assert fresh, capsys.readouterr().out
 
 
+def test_larger_sessions_have_a_table_of_their_own(capsys):
+    assert error_bars.write_large_page(check=True), capsys.readouterr().out
+
+
 def test_a_stale_page_is_named_and_mended(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_measured, "FOLDER", tmp_path)
     page = tmp_path / "page.md"

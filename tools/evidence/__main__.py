@@ -67,6 +67,7 @@ def _write_pages() -> None:
     more = (error_bars, trials_others, _layers_page, capture_thin, registration, quiz)
     for page in (*first, *more, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
+    error_bars.write_large_page()
     _glass_chart.draw()
     _without_truth_chart.draw()
 

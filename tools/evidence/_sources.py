@@ -263,6 +263,7 @@ SOURCES = {
         "depthgauge.methods._pair",
     ),
     "error-bars": (*SIMULATOR, *PIPELINE, "tools.evidence._bar_sessions"),
+    "error-bars-large": (*SIMULATOR, *PIPELINE, "tools.evidence._bar_sessions"),
     "components": (
         "depthgauge.analysis.components",
         "depthgauge.geometry.filling",

@@ -16,7 +16,7 @@ from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.steps import has_step, read_step
 from depthgauge.io.text import read_json
 
-WIDTHS_PX = (320, 640)
+WIDTHS_PX = (320, 1168)
 PATTERNS = (2, 50)
 """Sizes and numbers of patterns of the simulated sessions on which error bars were checked."""
 BOARD_RMS_PX = 0.05
