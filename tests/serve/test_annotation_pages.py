@@ -1,5 +1,6 @@
 """Members of a site draw on batches of photographs, vote, and admins see how far they are."""
 
+import errno
 import hashlib
 import io
 import json
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.serve.conftest import PASSWORD, only_sqlite
+from tests.serve.desk.test_desk import exif
 
 from depthgauge.annotate.quality.studies import compare_study
 from depthgauge.annotate.records import read_records, write_records
@@ -194,6 +196,63 @@ def test_who_only_looks_is_not_there(client, batch, member):
     mark = re.search(r'name="mark" value="([^"]+)"', page)[1]
     assert ben.get(f"/annotate/street/api/watched/{mark}?tab=t").json()["here"] == []
     assert ann.get("/annotate/street/api/events/a?tab=a1").json()["here"] == []
+
+
+def test_members_get_photographs_without_the_camera_s_notes(site, client, member, tmp_path):
+    folder = tmp_path / "beach"
+    folder.mkdir()
+    Image.fromarray(np.full((60, 80, 3), 90, np.uint8)).save(folder / "a.jpg", exif=exif(6))
+    add_batch(site, "street", folder)
+    ann = member("ann@example.org")
+    assert take(ann) == "/annotate/street/draw/a"
+    pages = ("draw/a", "pictures/a", "api/events/a?tab=t")
+    for address in ("/annotate", *(f"/annotate/street/{one}" for one in pages)):
+        content = ann.get(address).content
+        assert not any(word in content for word in (b"Exif", b"Secret", b"GPS"))
+    assert Image.open(io.BytesIO(ann.get("/annotate/street/pictures/a").content)).size == (60, 80)
+    assert b"Secret" in (site.web / "annotation/street/images/a.jpg").read_bytes()  # it was there
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(client, batch, member, monkeypatch):
+    ann, ben = (member(f"{name}@example.org") for name in ("ann", "ben"))
+    assert take(ann) == "/annotate/street/draw/a"
+    page = ann.get("/annotate/street/draw/a").text
+    own = {**FORM, "X-CSRF": re.search(r'data-csrf="([^"]+)"', page)[1]}
+    body = {"tab": "t", "events": [STROKE]}
+
+    def full(*_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        for place in ("batches.append_line", "batches.append_vote"):
+            patch.setattr(f"depthgauge.serve.annotating.{place}", full)
+        patch.setattr("depthgauge.serve.desk.drawings.append_record", full)
+        said = ann.post("/annotate/street/api/events/a", json=body, headers=own)
+        assert (said.status_code, said.json()["kept"]) == (507, 0)
+        assert "No space left" in said.json()["error"]
+        fields = {"csrf": csrf(ben)}
+        said = ben.post("/annotate/street/take", data=fields, headers=FORM)
+        assert said.status_code == 507
+        assert "no room" in said.text
+    assert batch.taken()["a"] == [person_of(ann.user.id)]
+    said = ann.post("/annotate/street/api/events/a", json=body, headers=own)
+    assert (said.status_code, said.json()["kept"], said.json()["revision"]) == (200, 1, 1)
+
+
+def test_damaged_records_stop_nobody_else_and_are_said(client, batch, member):
+    ann, ben = (member(f"{name}@example.org") for name in ("ann", "ben"))
+    assert take(ann) == take(ben) == "/annotate/street/draw/a"
+    path = records_path(batch.folder, person_of(ann.user.id), "a")
+    path.parent.mkdir(parents=True)
+    path.write_text("no records\n")
+    for who in (ann, ben):
+        for address in ("/annotate", "/annotate/street", "/annotate/street/verify"):
+            assert who.get(address).status_code == 200, address
+    assert ben.get("/annotate/street/api/events/a?tab=t").status_code == 200
+    said = ann.get("/annotate/street/api/events/a?tab=t")
+    assert said.status_code == 422
+    assert "is not a JSON record" in said.json()["error"]
+    assert str(batch.folder) not in said.text
 
 
 def test_votes_decide_and_a_rejected_drawing_is_drawn_again(client, batch, member):

@@ -382,6 +382,40 @@ def test_a_full_disk_is_said(folder, opened, monkeypatch):
 
 
 @pytest.mark.long
+def test_a_pen_draws_while_the_hand_rests_on_the_screen(folder, opened):
+    photographed(folder)
+    with served(folder) as access:
+        page = opened(access)
+        hand = Hand(page, (160, 120), 192.0)
+        hand.key("e")
+        hand.key("f")
+        page.locator("canvas.sheet").evaluate(
+            """canvas => {
+                const box = canvas.getBoundingClientRect();
+                const send = (kind, type, id, x, y) => canvas.dispatchEvent(new PointerEvent(type, {
+                    pointerId: id, pointerType: kind, button: 0, bubbles: true,
+                    clientX: box.left + x * box.width, clientY: box.top + y * box.height}));
+                canvas.setPointerCapture = () => undefined;
+                send('pen', 'pointerdown', 3, 0.3, 0.3);
+                send('touch', 'pointerdown', 11, 0.8, 0.8);
+                for (let k = 1; k <= 20; k += 1) {
+                    send('pen', 'pointermove', 3, 0.3 + 0.02 * k, 0.3);
+                    send('touch', 'pointermove', 11, 0.8, 0.8 + 0.002 * k);
+                }
+                send('touch', 'pointercancel', 11, 0.8, 0.84);
+                send('touch', 'pointerdown', 12, 0.8, 0.8);
+                send('touch', 'pointerup', 12, 0.8, 0.84);
+                send('pen', 'pointerup', 3, 0.7, 0.3);
+            }"""
+        )
+        hand.settle()
+        (line,) = read_records(records(folder)).strokes.values()
+        xs = [x for x, _ in line.points_px]
+        assert max(xs) - min(xs) > 50  # of 160; the palm has neither drawn nor moved anything
+        assert max(y for _, y in line.points_px) - min(y for _, y in line.points_px) < 1
+
+
+@pytest.mark.long
 def test_fingers_move_and_enlarge_the_picture(folder, opened):
     photographed(folder)
     with served(folder) as access:

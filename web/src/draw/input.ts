@@ -45,7 +45,15 @@ export class Input {
     return [x - 0.5, y - 0.5];
   }
 
+  /** Whether a hand that holds a pen rests on the screen. */
+  #palm(event: PointerEvent): boolean {
+    return event.pointerType === "touch" && [...this.#fingers.values()].some((each) => each.pointerType === "pen");
+  }
+
   #down = (event: PointerEvent): void => {
+    if (this.#palm(event)) return;
+    // The palm may have come first: the pen counts.
+    if (event.pointerType === "pen") this.#fingers.clear();
     this.canvas.setPointerCapture(event.pointerId);
     this.canvas.focus({ preventScroll: true });
     this.#fingers.set(event.pointerId, event);
@@ -63,7 +71,7 @@ export class Input {
   };
 
   #move = (event: PointerEvent): void => {
-    this.at = this.#place(event);
+    if (!this.#palm(event)) this.at = this.#place(event);
     const before = this.#fingers.get(event.pointerId);
     if (before === undefined) {
       if (!this.tool().drags && event.pointerType !== "touch") this.tool().move(this.#place(event), event.altKey);
@@ -87,14 +95,14 @@ export class Input {
 
   #up = (event: PointerEvent): void => {
     const alone = this.#fingers.size === 1;
-    this.#fingers.delete(event.pointerId);
+    if (!this.#fingers.delete(event.pointerId)) return;
     if (alone && this.#pressed) this.tool().up(this.#place(event), event.altKey);
     if (this.#fingers.size === 0) this.#pressed = this.#panning = false;
     this.changed();
   };
 
   #gone = (event: PointerEvent): void => {
-    this.#fingers.delete(event.pointerId);
+    if (!this.#fingers.delete(event.pointerId)) return;
     this.#pressed = this.#panning = false;
     this.board.cancel();
   };

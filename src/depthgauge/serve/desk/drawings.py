@@ -26,7 +26,7 @@ from depthgauge.annotate.records import (
 from depthgauge.annotate.records.events import event_from_json, event_from_line, event_line
 from depthgauge.annotate.records.region_points import preselected_points
 from depthgauge.annotate.session import Session
-from depthgauge.errors import BadFile, Cancelled, CannotWrite, DepthgaugeError, Misuse
+from depthgauge.errors import BadFile, Cancelled, CannotWrite, DepthgaugeError, Misuse, Refused
 from depthgauge.serve.desk.photographs import Shown
 from depthgauge.serve.desk.previews import preview_of
 
@@ -54,7 +54,7 @@ class Drawing:
         """Reads the records if there are any.
 
         Raises:
-            BadFile: The records are damaged, or belong to another picture.
+            Refused: The records are damaged, or belong to another picture.
         """
         self._path = path
         self._alone = threading.RLock()
@@ -162,20 +162,29 @@ class Drawing:
         size = self._path.stat().st_size if self._path.exists() else -1
         if size == self._size:
             return
-        told = history(self._path) if size > 0 else History(self._header, ())
+        told = self._history() if size > 0 else History(self._header, ())
         if told.header.picture.id != self._header.picture.id or (
             told.header.picture.width_px,
             told.header.picture.height_px,
         ) != (self._header.picture.width_px, self._header.picture.height_px):
-            raise BadFile(
+            raise Refused(
+                "invalid",
                 f"{self._path.name}: belongs to another picture; the photograph was exchanged, or "
-                "the records were moved."
+                "the records were moved",
             )
         self._header = told.header
         self._lines, self._known = [], set()
         self._session, self._drawn = None, 0
         self._size = size
         self._take(event_line(record) for record in told.records)
+
+    def _history(self) -> History:
+        """What the file says; a page is told what is wrong with it, not where it is."""
+        try:
+            return history(self._path)
+        except BadFile as error:
+            text = str(error).replace(str(self._path), self._path.name)
+            raise Refused("invalid", text.rstrip(".")) from None
 
     def _take(self, lines: Iterable[str]) -> None:
         for line in lines:
