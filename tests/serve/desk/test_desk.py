@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 
 from depthgauge.annotate.payload import unpacked
 from depthgauge.annotate.reconstruct import reconstruct
-from depthgauge.annotate.records import history, read_records
+from depthgauge.annotate.reconstruct.files import write_reconstruction
+from depthgauge.annotate.records import append_record, history, read_records, start_records
 from depthgauge.errors import BadData, CannotWrite, Misuse
 from depthgauge.serve.desk import access, drawings, running
 from depthgauge.serve.desk.access import Access
@@ -176,6 +177,46 @@ def test_a_preview_is_what_the_records_give(client, folder):
     problems = {p["text"]: p["at_px"] for p in header["problems"]}
     (bare,) = [at for text, at in problems.items() if "has no normal" in text]
     assert bare[0] > 40
+
+
+def test_what_a_page_makes_is_made_again_from_its_records_byte_for_byte(client, folder, tmp_path):
+    """Drawn step by step with previews in between, drafts, undo, a lost answer and a restart."""
+    turned = {**NORMAL, "normal": [-0.6, 0.0, -0.8], "at": "2026-05-04T10:00:03.000Z"}
+    remove = {"event": "remove", "id": "s2", "what": "stroke", "at": "2026-05-04T10:00:05.000Z"}
+    second = {**STROKE, "id": "s2", "points_px": [[0, 30], [40, 30]]}
+    second["at"] = "2026-05-04T10:00:04.000Z"
+    for number, event in enumerate((STROKE, NORMAL, turned, second, remove), 1):
+        send(client, event)
+        send(client, event)
+        ask(client, 2 * number)
+        ask(client, 2 * number + 1, [{**turned, "normal": [0.0, 0.6, -0.8]}])
+    path = folder / "records" / "ann" / "beach.jsonl"
+    # The file is what its own lines say.
+    told = history(path)
+    again = tmp_path / "again.jsonl"
+    start_records(again, told.header)
+    for record in told.records:
+        append_record(again, record)
+    assert again.read_bytes() == path.read_bytes()
+    # Whatever was shown meanwhile: the surfaces follow from the file, to the byte.
+    made = [write_reconstruction(one, tmp_path / str(k)) for k, one in enumerate((path, again))]
+    assert made[0].to_json().keys() == made[1].to_json().keys()
+    for name in ("depth.npy", "normals.npy", "labels.npy", "mesh.ply", "points.ply"):
+        first, second = ((tmp_path / str(k) / name).read_bytes() for k in range(2))
+        assert first == second, name
+    # Another server, which has only the file, shows the same bytes, but for how often it updated.
+    (tmp_path / "copy" / "records" / "ann").mkdir(parents=True)
+    (tmp_path / "copy" / "beach.png").write_bytes((folder / "beach.png").read_bytes())
+    (tmp_path / "copy" / "records" / "ann" / "beach.jsonl").write_bytes(path.read_bytes())
+    app = make_desk(tmp_path / "copy", "ann", Access(8410, "secret-token"))
+    with TestClient(app, base_url=HOME, headers={"origin": HOME}) as other:
+        other.get("/?token=secret-token")
+        shown, kept = parts(ask(other, 1).content), parts(ask(client, 99).content)
+    assert shown[0] == kept[0]
+    assert shown[1].header.pop("revision") != kept[1].header.pop("revision")
+    assert shown[1].header == kept[1].header
+    assert shown[1].depth.tobytes() == kept[1].depth.tobytes()
+    assert shown[1].links.tobytes() == kept[1].links.tobytes()
 
 
 def test_a_draft_is_shown_but_not_stored(client, folder):
