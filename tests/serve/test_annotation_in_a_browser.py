@@ -130,6 +130,45 @@ def test_two_people_on_one_photograph_see_each_other(chromium, running, site, tm
 
 
 @pytest.mark.long
+def test_what_waits_in_a_browser_is_sent_by_nobody_else(
+    chromium, running, site, tmp_path, add_user
+):
+    """Two people use one browser, one after the other; the first could not send a line."""
+    folder = tmp_path / "both"
+    folder.mkdir()
+    Image.fromarray(np.full((120, 160, 3), 90, np.uint8)).save(folder / "scene.png")
+    batch = add_batch(site, "street", folder, people=2)
+    ann, ben = (add_user(f"{name}@example.org") for name in ("ann", "ben"))
+    trouble = []
+
+    def begin(page):
+        page.get_by_role("button", name="Draw on the next photograph").click()
+        page.locator("dg-draw[data-previews]").wait_for()
+
+    page = entered(chromium, running, ann.email, trouble)
+    begin(page)
+    page.route("**/api/events/**", lambda route: route.abort())
+    hand = Hand(page, (160, 120), 192.0)
+    hand.key("e")
+    hand.line("f", [(20, 60), (140, 60)])
+    page.get_by_text("1 change is kept in this browser").wait_for()
+    context = page.context
+    page.close()
+    context.clear_cookies()
+    other = logged_in(context.new_page(), running, ben.email)
+    begin(other)
+    other.get_by_text("0 lines, 0 normals").wait_for()
+    assert batch.drawing(person_of(ben.id), "scene") is None
+    context.clear_cookies()
+    again = logged_in(context.new_page(), running, ann.email)
+    begin(again)
+    again.get_by_text("1 lines, 0 normals").wait_for()
+    Hand(again, (160, 120), 192.0).settle()
+    assert len(batch.drawing(person_of(ann.id), "scene").strokes) == 1
+    assert trouble == []
+
+
+@pytest.mark.long
 def test_one_draws_and_the_other_votes(chromium, running, batch, add_user):
     ann, _ben = add_user("ann@example.org"), add_user("ben@example.org")
     trouble = []

@@ -74,7 +74,7 @@ export class Cleaner extends LitElement {
       await this.#load();
       this.#outbox = new Outbox<Removal | Back>(
         "/api/clean/events",
-        `clean:${this.dataset["name"] ?? ""}`,
+        `clean:${this.dataset["owner"] ?? ""}`,
         (events, answer) => this.#take(events, answer),
         (text, trouble) => this.#say(text, trouble),
       );

@@ -61,9 +61,9 @@ export class DrawPage extends LitElement {
   }
 
   async #begin(): Promise<void> {
-    const { events, leave, preview, picture, csrf = "" } = this.dataset;
+    const { events, leave, preview, picture, csrf = "", owner = "" } = this.dataset;
     try {
-      const sender = new Sender(events ?? "", leave ?? "", csrf, {
+      const sender = new Sender(events ?? "", leave ?? "", csrf, owner, {
         remote: (changes) => this.#taken(changes),
         changed: () => {
           this.#redraw();

@@ -58,7 +58,8 @@ export class Sender {
   #since = Date.now();
   #ended = false;
 
-  constructor(readonly url: string, readonly leaveUrl: string, readonly csrf: string, readonly hooks: Hooks) {}
+  /** The owner says whose work it is: others who use this browser must not send it as theirs. */
+  constructor(readonly url: string, readonly leaveUrl: string, readonly csrf: string, readonly owner: string, readonly hooks: Hooks) {}
 
   get waiting(): number {
     return this.#waiting.length;
@@ -122,7 +123,7 @@ export class Sender {
   }
 
   get #prefix(): string {
-    return `dg-draw ${this.url} `;
+    return `dg-draw ${this.owner} ${this.url} `;
   }
 
   #keep(): void {

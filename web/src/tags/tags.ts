@@ -96,7 +96,7 @@ export class Tagger extends LitElement {
     this.#tag = this.#tags[0] ?? -1;
     this.#outbox = new Outbox<Said | Back>(
       `${this.#address}/events`,
-      `tags:${this.dataset["name"] ?? ""}`,
+      `tags:${this.dataset["owner"] ?? ""}:${this.dataset["name"] ?? ""}`,
       (events, answer: Answer & { trouble?: string }) => {
         for (const event of events) this.#history.add(event);
         this.#others = answer.others ?? this.#others;

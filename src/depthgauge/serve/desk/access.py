@@ -47,6 +47,15 @@ class Access:
         return f"dg-desk-{self.port}"
 
 
+def owner_of(folder: Path, who: str = "") -> str:
+    """Whose unsent work a browser keeps: of one folder and one person.
+
+    Desks of different folders may have the same address one after the other.
+    """
+    name = f"{folder.resolve()}\0{who}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(name).hexdigest()[:16]
+
+
 def token_of(folder: Path) -> str:
     """The token of a folder: the same after a restart, so that open pages go on working.
 

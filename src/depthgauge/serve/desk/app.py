@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from depthgauge.annotate.records import Focal, read_records
 from depthgauge.annotate.records.events import header_text
 from depthgauge.errors import Cancelled, DepthgaugeError, Refused
-from depthgauge.serve.desk.access import Access
+from depthgauge.serve.desk.access import Access, owner_of
 from depthgauge.serve.desk.drawings import Drawing
 from depthgauge.serve.desk.photographs import IMAGES, Photograph, Prints, photographs, records_path
 from depthgauge.serve.desk.presence import Rooms, pointed, told
@@ -148,6 +148,7 @@ def draw(name: str, here: OnDesk) -> Response:
         rendered(
             "draw.html.j2",
             name=name,
+            owner=owner_of(here.folder, here.who),
             picture=header.picture,
             following=names[after] if after < len(names) else None,
         )

@@ -25,6 +25,7 @@ from depthgauge.capture.by_hand.removals import (
 from depthgauge.capture.by_hand.rework import rework
 from depthgauge.capture.clean.manual_edits import write_manual_edits
 from depthgauge.errors import DepthgaugeError, Refused
+from depthgauge.serve.desk.access import owner_of
 from depthgauge.serve.desk.journal import Event, Journal, read_events
 from depthgauge.serve.desk.journal_api import FromTab, SentEvents, stored, story
 from depthgauge.serve.desk.pictures import jpeg, reduced
@@ -147,8 +148,9 @@ def _open(here: SessionDesk) -> Cleaning:
 def page(here: OnDesk) -> Response:
     """The page with the cloud and the picture."""
     _open(here)
-    simulated = here.session.simulated
-    return HTMLResponse(rendered("clean.html.j2", name=here.session.name, simulated=simulated))
+    session = here.session
+    about = {"name": session.name, "simulated": session.simulated}
+    return HTMLResponse(rendered("clean.html.j2", owner=owner_of(session.folder), **about))
 
 
 @cleaning.get("/clean/picture/{side}.jpg")

@@ -24,6 +24,7 @@ from depthgauge.capture.tags.corrections import FILE, TAGGED_VIEWS, write_correc
 from depthgauge.capture.tags.detect import snapped
 from depthgauge.capture.tags.one_object import found_tags, read_notes
 from depthgauge.errors import DepthgaugeError, Refused
+from depthgauge.serve.desk.access import owner_of
 from depthgauge.serve.desk.journal import Event, Journal
 from depthgauge.serve.desk.journal_api import FromTab, SentEvents, stored, story
 from depthgauge.serve.desk.pictures import jpeg, reduced
@@ -152,9 +153,8 @@ def page(name: str, here: OnDesk) -> Response:
     at.object(name)
     names = list(at.objects)
     following = names[names.index(name) + 1 : names.index(name) + 2]
-    return HTMLResponse(
-        rendered("tags.html.j2", name=name, session=here.session.name, following=following)
-    )
+    about = {"session": here.session.name, "owner": owner_of(here.session.folder)}
+    return HTMLResponse(rendered("tags.html.j2", name=name, following=following, **about))
 
 
 @tagging.get("/tags/{name}/{view}.jpg")

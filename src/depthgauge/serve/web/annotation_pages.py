@@ -126,8 +126,9 @@ def take(request: Request, user: Member, batch: OfBatch, _form: Form, studio: In
 @annotation_pages.get("/annotate/{batch}/draw/{picture:path}")
 def draw(request: Request, user: Member, batch: OfBatch, picture: str) -> HTMLResponse:
     """The page to draw on one's photograph."""
-    batch.require_taken(person_of(user.id), picture)
-    return page(request, "annotate_draw", user, batch=batch, picture=picture)
+    who = person_of(user.id)
+    batch.require_taken(who, picture)
+    return page(request, "annotate_draw", user, batch=batch, picture=picture, owner=who)
 
 
 @annotation_pages.get("/annotate/{batch}/pictures/{picture:path}")

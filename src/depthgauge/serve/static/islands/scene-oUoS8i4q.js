@@ -1,4 +1,4 @@
-import{r as e}from"./viewer-DNj0Gpeb.js";import{i as t,n,r}from"./clean-BlXXRXsS.js";import{d as i,h as a,i as o,m as s,n as c,o as l,p as u,r as d,s as f,t as p,u as m}from"./OrbitControls-nW8nfuSY.js";import{t as h}from"./cloud-DAU0RZ8J.js";var g=40,_=3e4,v=160,y=`
+import{r as e}from"./viewer-DNj0Gpeb.js";import{i as t,n,r}from"./clean-B42GuWUU.js";import{d as i,h as a,i as o,m as s,n as c,o as l,p as u,r as d,s as f,t as p,u as m}from"./OrbitControls-nW8nfuSY.js";import{t as h}from"./cloud-DAU0RZ8J.js";var g=40,_=3e4,v=160,y=`
 attribute vec3 tint;
 attribute float sigma;
 attribute float gone;
