@@ -3,7 +3,7 @@
 | annotation | Label Studio |
 |---|---|
 | region | `polygonlabels` |
-| occlusion, fold | `vectorlabels` (version 1.21 or newer), with `choices` for the nearer side |
+| occlusion, fold | `vectorlabels`, with `choices` for the nearer side |
 | planar, curved | `keypointlabels` |
 | normal | `keypointlabels`, with `textarea` for its direction |
 | relation | `relation` between two key points; it has no id of its own there |
