@@ -1,12 +1,12 @@
 """Who passes the quiz of drawing: simulated people of stated skill, on scenes that no quiz shows.
 
-The limit follows from seeds 1001 to 1016; what is claimed is measured on seeds 3001 to 3016.
+The limit follows from seeds 1001 to 1016; what is claimed is measured on seeds 4001 to 4008.
 Quizzes are made of other seeds (101 and the next ones, unless an operator chooses).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,12 +15,12 @@ from depthgauge.annotate.quality.exact_error import exact_errors
 from depthgauge.annotate.reconstruct import reconstruct
 from depthgauge.annotate.records import Annotation
 from depthgauge.annotate.simulate import CAREFUL, HUMAN, NONE, simulate
-from depthgauge.serve.annotating.quizzes import LIMIT_PERCENT, SIZE
+from depthgauge.serve.annotating.quizzes import LIMIT_PERCENT, SIZE, is_question
 from depthgauge.synth.sets.single_views import ExactView, make_view
 from tools._measured import table, update
 from tools.evidence import Number, figure, recorded_values, within
 
-TUNED, CLAIMED = range(1001, 1017), range(3001, 3017)
+TUNED, CLAIMED = range(1001, 1017), range(4001, 4009)
 KINDS = ("planar", "curved", "mixed")
 _PEOPLE = (1, 2)
 SKILLED = {
@@ -49,16 +49,18 @@ def _drawn(view: ExactView) -> dict[str, list[Annotation]]:
     }
 
 
-def _distances(seeds: range, who: tuple[str, ...]) -> Mapping[str, np.ndarray]:
+def _views(seeds: range) -> list[ExactView]:
+    return [make_view(kind, seed, SIZE) for seed in seeds for kind in KINDS]
+
+
+def _distances(views: Iterable[ExactView], who: tuple[str, ...]) -> Mapping[str, np.ndarray]:
     """Percent of the depth range from the exact surfaces, by who drew."""
     found: dict[str, list[float]] = {name: [] for name in who}
-    for seed in seeds:
-        for kind in KINDS:
-            view = make_view(kind, seed, SIZE)
-            for name, drawings in _drawn(view).items():
-                if name in who:
-                    errors = [exact_errors(view, reconstruct(one)) for one in drawings]
-                    found[name] += [error.edist_percent for error in errors]
+    for view in views:
+        for name, drawings in _drawn(view).items():
+            if name in who:
+                errors = [exact_errors(view, reconstruct(one)) for one in drawings]
+                found[name] += [error.edist_percent for error in errors]
     return {name: np.array(values) for name, values in found.items()}
 
 
@@ -74,10 +76,13 @@ def passing_limit(distances: np.ndarray) -> float:
 )
 def quiz() -> Iterator[Number]:
     """Which simulated people pass one question of the quiz of drawing."""
-    tuned = _distances(TUNED, ("human",))["human"]
+    tuned = _distances(_views(TUNED), ("human",))["human"]
     limit = passing_limit(tuned)
     yield within("limit that follows from the first seeds, %", limit, *_rounded())
-    found = _distances(CLAIMED, (*SKILLED, *UNSKILLED))
+    views = _views(CLAIMED)
+    asked = [view for view in views if is_question(view)]
+    yield Number("scenes that can be questions, %", 100 * len(asked) / len(views))
+    found = _distances(asked, (*SKILLED, *UNSKILLED))
     for name, away in found.items():
         passed = 100 * float(np.mean(away < LIMIT_PERCENT))
         least, most = {"key": (100, 100), "careful": (90, 100), "human": (80, 100)}.get(

@@ -7,6 +7,7 @@ The answer key is what the simulated annotator without noise draws, as records o
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 from dataclasses import dataclass, replace
@@ -30,6 +31,8 @@ LIMIT_PERCENT = 11.0
 
 It was found on seeds that no quiz shows, and checked on others; see tools/evidence/quiz.py.
 """
+_WITHOUT_NORMALS = 1.5 * LIMIT_PERCENT
+"""Scenes on which lines alone come nearer than this are no questions."""
 _KINDS = ("mixed", "planar", "curved", "mixed")
 SIZE = (320, 240)
 
@@ -58,7 +61,7 @@ def add_quiz(
         site: The site.
         name: In addresses: small letters, digits and hyphens.
         questions: How many scenes are drawn on, besides the worked example.
-        seed: Of the first scene.
+        seed: Of the first scene; scenes on which lines alone are enough are left out.
         title: What members read.
 
     Raises:
@@ -71,9 +74,13 @@ def add_quiz(
         if parse_json((folder / "batch.json").read_text("utf-8")).get("made_of") == made_of:
             return find_batch(site, name)
         raise CannotWrite(f"{name}: there is such a batch already; choose another name.")
-    views = [
-        make_view(_KINDS[place % len(_KINDS)], seed + place, SIZE) for place in range(questions + 1)
-    ]
+    views: list[ExactView] = []
+    for number in itertools.count(seed):
+        view = make_view(_KINDS[len(views) % len(_KINDS)], number, SIZE)
+        if not views or is_question(view):  # the first one is the example
+            views.append(view)
+        if len(views) > questions:
+            break
     # Names in the order of the course; the scene is found again by what `batch.json` says.
     names = [
         f"{place:02d}-{'example' if place == 0 else 'question'}" for place in range(len(views))
@@ -90,6 +97,12 @@ def add_quiz(
     }
     io.write_text(folder / "batch.json", json.dumps(about) + "\n")
     return find_batch(site, name)
+
+
+def is_question(view: ExactView) -> bool:
+    """Whether nobody passes on this scene without normals: some look much like a flat wall."""
+    lines = replace(simulate(view, NONE), normals={}, relations={})
+    return exact_errors(view, reconstruct(lines)).edist_percent > _WITHOUT_NORMALS
 
 
 def _write(folder: Path, picture: str, view: ExactView) -> None:
