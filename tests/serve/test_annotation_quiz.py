@@ -9,6 +9,7 @@ from depthgauge.annotate.records import read_records, write_records
 from depthgauge.annotate.records.annotation import Origin
 from depthgauge.annotate.simulate import CAREFUL, simulate
 from depthgauge.errors import CannotWrite
+from depthgauge.serve.annotating import quizzes
 from depthgauge.serve.annotating.batches import add_batch, person_of
 from depthgauge.serve.annotating.quizzes import KEY, add_quiz, answers, is_qualified
 from depthgauge.serve.desk.photographs import records_path
@@ -90,3 +91,27 @@ def test_a_quiz_replaces_nothing(site, quiz):
     assert add_quiz(site, "quiz", questions=1) == quiz
     with pytest.raises(CannotWrite, match="such a batch already"):
         add_quiz(site, "quiz", questions=2)
+
+
+def test_scenes_on_which_lines_alone_are_enough_are_no_questions(site, monkeypatch):
+    refused = []
+
+    def refuse_two(view):
+        refused.append(view.id)
+        return len(refused) > 2
+
+    monkeypatch.setattr(quizzes, "is_question", refuse_two)
+    made = add_quiz(site, "other", questions=1, seed=7)
+    _example, question = made.scenes
+    assert refused == ["planar-0008", "planar-0009", "planar-0010"]
+    assert made.scenes[question] == "planar-0010"
+
+
+def test_what_is_asked_cannot_be_answered_without_normals(quiz):
+    _example, question = quiz.scenes
+    kind, _, seed = quiz.scenes[question].rpartition("-")
+    view = make_view(kind, int(seed), (320, 240))
+    assert quizzes.is_question(view)
+    write(quiz, "person-1", question, replace(key_of(quiz, question), normals={}, relations={}))
+    (answer,) = answers(quiz, "person-1")
+    assert answer.apart_percent > 1.5 * quizzes.LIMIT_PERCENT
