@@ -49,7 +49,7 @@ def arguments(
 
     def find(verb: str) -> list[str]:
         session = annotated = tmp_path
-        if verb.startswith("train"):
+        if verb in ("train network", "train export", "fine-tune"):
             pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
         if verb == "capture tags":
             session = request.getfixturevalue("tagged_session")
@@ -125,6 +125,17 @@ def arguments(
                 *("stereo", "--out", tmp_path / "nets", "--steps", "1", "--batch", "1", "--size"),
                 *("32", "64", "--pool", "1", "--textures", "1"),
             ],
+            "train pack": [
+                *("stereo", "--dataset", "folder", "--data", _pairs(tmp_path / "pairs")),
+                *("--out", tmp_path / "packs", "--size", "32", "64", "--crops", "1"),
+            ],
+            "train page": [_curves(tmp_path / "trained")],
+            "train plan": [],
+            "fine-tune": [
+                *("stereo", "--dataset", "folder", "--data", _pairs(tmp_path / "pairs")),
+                *("--out", tmp_path / "tuned", "--size", "32", "64", "--steps", "1"),
+                *("--batch", "1", "--crops", "1", "--new-pairs", "0"),
+            ],
             "train export": [
                 *("flow", "--out", tmp_path / "flow.onnx", "--size", "32", "64", "--updates", "1")
             ],
@@ -141,6 +152,23 @@ def arguments(
         return [*verb.split(), *map(str, found[verb])]
 
     return find
+
+
+def _pairs(folder):
+    from depthgauge import io
+
+    for name in ("a", "b"):
+        for side in ("left", "right"):
+            (folder / side).mkdir(parents=True, exist_ok=True)
+            io.write_image(folder / side / f"{name}.png", np.zeros((32, 64, 3), np.uint8))
+        dg.write_map(folder / f"{name}.pfm", np.ones((32, 64)))
+    return folder
+
+
+def _curves(folder):
+    folder.mkdir(exist_ok=True)
+    (folder / "curves.jsonl").write_text('{"step": 1, "loss": 2.0, "epe_px": 1.0, "bad2": 3.0}\n')
+    return folder
 
 
 def _suite(folder):

@@ -191,3 +191,32 @@ def test_the_readme_names_every_example():
         assert path.name in text
     for variable in FOLDERS:
         assert variable in text
+
+
+@pytest.mark.nets
+def test_a_network_of_torchvision_takes_ten_lines(monkeypatch):
+    """With a module in its place: torchvision itself is not installed for the tests."""
+    torch = pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
+    import types
+
+    class Stub(torch.nn.Module):
+        """Like torchvision's RAFT: pictures from -1 to 1, a list of flows, sides in eights."""
+
+        def forward(self, first, second):
+            assert first.shape == second.shape
+            assert first.shape[2] % 8 == first.shape[3] % 8 == 0
+            assert float(first.min()) >= -1
+            assert float(first.max()) <= 1
+            flow = torch.stack([first[:, 0], second[:, 1]], 1)
+            return [torch.zeros_like(flow), flow]
+
+    fake = types.ModuleType("torchvision.models.optical_flow")
+    fake.raft_small = lambda weights: Stub()
+    for name in ("torchvision", "torchvision.models"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, fake.__name__, fake)
+    adapter = module("torchvision_raft", monkeypatch)
+    pictures = np.random.default_rng(0).integers(0, 255, (2, 21, 30, 3), dtype=np.uint8)
+    flow = adapter.estimate({"first_image": pictures[0], "second_image": pictures[1]})
+    assert flow.shape == (21, 30, 2)
+    np.testing.assert_allclose(flow[..., 0], pictures[0, ..., 0] / 127.5 - 1, atol=1e-6)

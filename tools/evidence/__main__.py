@@ -50,6 +50,8 @@ def _write_pages() -> None:
         error_bars,
         hidden_truth,
         light_field,
+        networks_refine,
+        networks_spacetime,
         oasis_like,
         oasis_reconstruction,
         psychometric,
@@ -65,7 +67,8 @@ def _write_pages() -> None:
     first = (_accuracy_page, _gaps_page, light_field, capture, oasis_reconstruction, oasis_like)
     last = (hidden_truth, components, confidence, without_truth, psychometric, stratified_axes)
     more = (error_bars, trials_others, _layers_page, capture_thin, registration, quiz)
-    for page in (*first, *more, tags, _rig_page, _stereogen_page, *last):
+    nets = (networks_spacetime, networks_refine)
+    for page in (*first, *more, *nets, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
     error_bars.write_large_page()
     _glass_chart.draw()

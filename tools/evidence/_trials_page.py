@@ -80,7 +80,7 @@ def _known(name: str) -> Iterator[str]:
 def _tables() -> dict[str, Body]:
     paths = [path for name in ("trials-*.json", "networks*.json") for path in FOLDER.glob(name)]
     records = [json.loads(path.read_text()) for path in sorted(paths)]
-    return {table["name"]: table for record in records for table in record["tables"]}
+    return {table["name"]: table for record in records for table in record.get("tables", ())}
 
 
 def _several(tables: list[Body]) -> Iterator[str]:

@@ -40,6 +40,7 @@ VERBS = {
     "submit": "send a folder of estimates to a site",
     "submit-folder": "write the estimates of a run as a public server wants them",
     "train": "train networks of ours on synthetic pairs, and export them",
+    "fine-tune": "fine-tune a network of ours on a dataset of yours",
     "new": "write a new metric, region, dataset, method ... and its test from a template",
     "doctor": "show what this installation has and what it lacks",
     "completion": "print the script that completes commands in your shell",
@@ -47,7 +48,18 @@ VERBS = {
 
 
 _ROOMS = dict.fromkeys(
-    ("explain", "components", "suite", "submit-folder", "data", "new", "ranking", "study", "train"),
+    (
+        "explain",
+        "components",
+        "suite",
+        "submit-folder",
+        "data",
+        "new",
+        "ranking",
+        "study",
+        "train",
+        "fine-tune",
+    ),
     ".workshop",
 )
 """Verbs whose file is in a folder of this one."""

@@ -57,6 +57,27 @@ def test_an_exported_network_says_the_same(kind, exported, frames, stereo, monke
 
 
 @pytest.mark.nets
+def test_the_stereo_network_is_a_matcher_of_disparity_scale(tmp_path, stereo, monkeypatch):
+    """Exported for pictures from 0 to 255, as that metric gives them."""
+    pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
+    from depthgauge.io.weights import network_name
+    from depthgauge.methods.nets._networks import WEIGHTS
+    from depthgauge.methods.nets._torch.export import export_onnx
+    from depthgauge.metrics.views._stereo import match_views
+
+    path = tmp_path / "matcher.onnx"
+    export_onnx("stereo", WEIGHTS / "stereo.safetensors", path, (96, 160), 6, white=255.0)
+    monkeypatch.setenv("DEPTHGAUGE_WEIGHTS", str(tmp_path))
+    inputs = stereo(5.0, size=(96, 160))
+    views = [
+        np.atleast_3d(inputs[name]).repeat(3, 2)[..., :3].astype(np.float32) / 255
+        for name in ("left_image", "right_image")
+    ]
+    found = match_views(*views, network_name(path), 64)
+    assert np.median(np.abs(found - 5)[8:-8, 16:-8]) < 0.5
+
+
+@pytest.mark.nets
 def test_another_kind_and_larger_pictures_are_refused(exported, frames):
     inputs = frames(1, 1, size=(120, 160))
     with pytest.raises(DepthgaugeError, match="128x96 px, these are 160x120"):

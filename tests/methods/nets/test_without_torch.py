@@ -25,7 +25,7 @@ KINDS = ("stereo", "flow", "layers")
     st.dictionaries(
         st.text("abc.", min_size=1, max_size=5),
         arrays.arrays(
-            st.sampled_from([np.float32, np.float16, np.int64, np.uint16]),
+            st.sampled_from([np.float32, np.float16, np.int64, np.uint16, np.int16, np.uint8]),
             arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
         ),
         max_size=4,

@@ -1,35 +1,20 @@
-"""`depthgauge train`: trains networks of ours on synthetic pairs, and exports them."""
+"""`depthgauge train`: trains networks of ours on synthetic or packed pairs, and exports them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 
 import click
 
 from depthgauge.cli._options import json_option
-from depthgauge.cli._output import say, write_json
-from depthgauge.errors import MissingExtra, Misuse
-
-KINDS = click.Choice(["stereo", "flow", "layers"])
-_MULTIPLE = 32
-
-
-def _torch_module(name: str) -> ModuleType:
-    """A module of the networks, which need PyTorch."""
-    import importlib
-
-    try:
-        return importlib.import_module(f"depthgauge.methods.nets._torch.{name}")
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingExtra("training needs PyTorch; say: pip install 'depthgauge[nets]'") from None
+from depthgauge.cli._output import progress_bar, write_json
+from depthgauge.cli.workshop._training import KINDS, check_size, torch_module, trained
+from depthgauge.errors import Misuse
 
 
 @click.group("train")
 def command() -> None:
-    """Trains networks of ours on synthetic pairs with exact truth, and exports them."""
+    """Trains networks of ours on pairs with exact truth, and exports them."""
 
 
 @command.command("network")
@@ -59,6 +44,19 @@ def command() -> None:
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Weights to start from; for layers also those of a flow network.",
 )
+@click.option(
+    "--packs",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Learn from the pairs that `train pack` wrote.",
+)
+@click.option(
+    "--packed-share",
+    type=click.FloatRange(0, 1),
+    default=1.0,
+    show_default=True,
+    help="With --packs: the share of the steps that learn from them, not from new pairs.",
+)
+@click.option("--rate", type=float, help="Largest learning rate; by default the network's.")
 @json_option
 def network(
     kind: str,
@@ -72,6 +70,9 @@ def network(
     pool: int,
     textures: int,
     start: Path | None,
+    packs: Path | None,
+    packed_share: float,
+    rate: float | None,
     json_to: str | None,
 ) -> None:
     """Trains a network, on a GPU if there is one; the same call continues.
@@ -82,12 +83,12 @@ def network(
       depthgauge run middlebury --data trainingH --out runs/mine \\
           -m mine=nets-stereo:weights=nets/stereo/stereo.safetensors
     """
-    loop = _torch_module("training.loop")
-    device = _torch_module("inference").device_of("auto")
-    _check_size(size)
-    plan = loop.Plan(
+    check_size(size)
+    trained(
         kind,
         out,
+        f"Training of nets-{kind}",
+        json_to,
         seed=seed,
         steps=steps,
         batch=batch,
@@ -97,17 +98,157 @@ def network(
         pool=pool,
         textures=textures,
         start=start,
-        device=device,
+        packs=packs,
+        packed_share=packed_share,
+        rate=rate,
     )
-    state = loop.train(plan)
+
+
+@command.command("pack")
+@click.argument("kind", type=KINDS)
+@click.option("--dataset", required=True, help="Layout of the folder: layered, booster, folder ...")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    required=True,
+    help="The dataset folder.",
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the packs.")
+@click.option("--split", default="all", show_default=True, help="Split of the dataset.")
+@click.option(
+    "--size",
+    type=click.IntRange(32),
+    nargs=2,
+    default=(256, 320),
+    show_default=True,
+    help="Height and width of the crops, multiples of 32.",
+)
+@click.option(
+    "--crops", type=click.IntRange(1), default=4, show_default=True, help="Crops of each pair."
+)
+@click.option(
+    "--held-out",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.2,
+    show_default=True,
+    help="Share of the scenes that is not learned from.",
+)
+@click.option(
+    "--most-mib",
+    type=click.FloatRange(0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Size of all packs; larger datasets get fewer crops.",
+)
+@json_option
+def pack(
+    kind: str,
+    dataset: str,
+    data: Path,
+    out: Path,
+    split: str,
+    size: tuple[int, int],
+    crops: int,
+    held_out: float,
+    most_mib: float,
+    json_to: str | None,
+) -> None:
+    """Packs pairs of a dataset into a few files that training reads with NumPy alone.
+
+    Scenes are learned from or held out as a whole.
+
+    \b
+    Example:
+      depthgauge train pack layers --dataset layered --data rooms --out packs/layers
+      depthgauge train network layers --out nets/layers-l --packs packs/layers
+    """
+    from depthgauge.engine.training import PackRules
+    from depthgauge.engine.training import pack as pack_dataset
+
+    check_size(size)
+    rules = PackRules(size, crops, held_out, most_mib)
+    with progress_bar("packing") as progress:
+        index = pack_dataset(dataset, data, kind, out, rules, split=split, progress=progress)
     if json_to:
-        write_json(json_to, state)
+        write_json(json_to, index)
         return
+    pairs, scenes = index["pairs"], index["scenes"]
     click.echo(
-        f"{out / kind}.safetensors: {state['step']} steps; on new pairs the mean error is "
-        f"{state['epe_px']:.3f} px, {state['bad2']:.2f} % are off by more than 2 px."
+        f"{out}: {pairs['train']} pairs of {len(scenes['train'])} scenes to learn from, "
+        f"{pairs['held']} of {len(scenes['held'])} that are held out."
     )
-    say("curves.jsonl has the losses.")
+
+
+@command.command("page")
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@json_option
+def page(folder: Path, json_to: str | None) -> None:
+    """Draws the progress page of a folder of training that came from another machine.
+
+    \b
+    Example:
+      depthgauge train page nets/stereo-s-0
+    """
+    from depthgauge.report.training_page import write_progress
+
+    place = write_progress(folder, f"Training: {folder.name}")
+    if json_to:
+        write_json(json_to, {"file": str(place)})
+        return
+    click.echo(str(place))
+
+
+@command.command("plan")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("nets"),
+    show_default=True,
+    help="The folder that has one folder per stage.",
+)
+@click.option(
+    "--seconds",
+    type=float,
+    default=560.0,
+    show_default=True,
+    help="How long one command may take.",
+)
+@json_option
+def plan(out: Path, seconds: float, json_to: str | None) -> None:
+    """Lists the stages of training our networks, what is done, and the command of each.
+
+    The same command continues until all steps are done. S are pairs made on the fly, L those of
+    packs (`train pack`, one folder per network in `packs`), S+L both in turns.
+
+    \b
+    Example:
+      depthgauge train plan --out nets
+    """
+    from depthgauge._tables import text_table
+    from depthgauge.methods.nets._stages import STAGES
+
+    rows = []
+    for stage in STAGES.values():
+        more = " --packs packs" if stage.packed_share else ""
+        call = (
+            f"python tools/train_networks.py {stage.name} --out {out} --seconds {seconds:g}{more}"
+        )
+        rows.append(
+            {
+                "stage": stage.name,
+                "data": stage.data,
+                "seed": stage.seed,
+                "steps": stage.steps,
+                "done": stage.done(out),
+                "after": stage.start,
+                "command": call,
+            }
+        )
+    if json_to:
+        write_json(json_to, {"stages": rows})
+        return
+    columns = [(name, "left") for name in rows[0]]
+    click.echo(text_table(columns, [[str(v) for v in row.values()] for row in rows]))
 
 
 @command.command("export")
@@ -127,6 +268,11 @@ def network(
     help="Height and width of the largest pictures, multiples of 32.",
 )
 @click.option("--updates", type=click.IntRange(1), default=8, show_default=True, help="Updates.")
+@click.option(
+    "--as-matcher",
+    is_flag=True,
+    help="Stereo: for pictures from 0 to 255, as the matcher of the metric `sd` gets them.",
+)
 @json_option
 def export(
     kind: str,
@@ -134,6 +280,7 @@ def export(
     weights: Path | None,
     size: tuple[int, int],
     updates: int,
+    as_matcher: bool,
     json_to: str | None,
 ) -> None:
     """Writes a network as an ONNX file, which runs without PyTorch.
@@ -143,18 +290,24 @@ def export(
       depthgauge train export flow --out flow.onnx --size 480 640
       depthgauge run middlebury-flow --data other-data --out runs/onnx \\
           -m nets-onnx:model=flow.onnx,kind=flow
+      depthgauge train export stereo --as-matcher --size 480 640 \\
+          --out ~/.cache/depthgauge/weights/nets-stereo.onnx
     """
+    from depthgauge.io.weights import network_name
     from depthgauge.methods.nets._networks import WEIGHTS
 
-    exporting = _torch_module("export")
-    _check_size(size)
-    exporting.export_onnx(kind, weights or WEIGHTS / f"{kind}.safetensors", out, size, updates)
+    exporting = torch_module("export")
+    check_size(size)
+    if as_matcher and kind != "stereo":
+        raise Misuse(f"--as-matcher is for stereo, not for {kind}.")
+    given = weights or WEIGHTS / f"{kind}.safetensors"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    exporting.export_onnx(kind, given, out, size, updates, white=255.0 if as_matcher else 1.0)
+    name = network_name(out)
     if json_to:
-        write_json(json_to, {"file": str(out), "kind": kind, "size": list(size)})
+        write_json(json_to, {"file": str(out), "kind": kind, "size": list(size), "name": name})
+        return
+    if as_matcher:
+        click.echo(f'{out}: the matcher "{name}", if it is in the folder of weights.')
         return
     click.echo(f"{out}: {kind} for pictures of up to {size[1]}x{size[0]} px.")
-
-
-def _check_size(size: tuple[int, int] | None) -> None:
-    if size and (size[0] % _MULTIPLE or size[1] % _MULTIPLE):
-        raise Misuse(f"--size is {size[0]} {size[1]} but must be multiples of {_MULTIPLE}.")

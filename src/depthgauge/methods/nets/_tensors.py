@@ -17,6 +17,8 @@ _TYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F16": np.dtype("<f2"),
     "I64": np.dtype("<i8"),
+    "I16": np.dtype("<i2"),
+    "U8": np.dtype("u1"),
     "BF16": np.dtype("<u2"),
 }
 """Types by their names in the file. NumPy has no bfloat16: such tensors are their bits."""
@@ -31,7 +33,7 @@ def write_tensors(
 
     Args:
         path: The file.
-        tensors: Arrays of float32, float16, int64 or uint16.
+        tensors: Arrays of float32, float16, int64, int16, uint8 or uint16.
         about: Texts to store with them.
     """
     names = {dtype: name for name, dtype in _TYPES.items()}

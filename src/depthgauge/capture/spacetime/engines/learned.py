@@ -2,8 +2,8 @@
 
 Any network of that kind (RAFT-Stereo and similar ones) becomes an engine: `Learned(network)`. It
 provides features, context and the update; the accumulation over patterns is done here. This package
-contains no network. A distribution with one has a module with a `SPEC` and a function `engine`, and
-names it in the entry-point group `depthgauge.plugins`.
+contains one, `nets_stereo`. A distribution with another has a module with a `SPEC` and a function
+`engine`, and names it in the entry-point group `depthgauge.plugins`.
 """
 
 from __future__ import annotations

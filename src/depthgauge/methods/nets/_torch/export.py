@@ -15,13 +15,18 @@ OPSET = 18
 
 
 class _Whole(nn.Module):
-    """Two pictures (1, 3, H, W) from 0 to 1 to the motion (layers, components, H, W) and spread."""
+    """Two pictures (1, 3, H, W) to the motion (layers, components, H, W) and spread.
 
-    def __init__(self, net: nn.Module, updates: int) -> None:
+    White is 1, or the number that is given.
+    """
+
+    def __init__(self, net: nn.Module, updates: int, white: float) -> None:
         super().__init__()
-        self.net, self.updates = net, updates
+        self.net, self.updates, self.white = net, updates, white
 
     def forward(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+        if self.white != 1:
+            first, second = first / self.white, second / self.white
         if isinstance(self.net, StereoNet):
             estimates, spread = self.net(first, second, self.updates)
         else:
@@ -29,9 +34,17 @@ class _Whole(nn.Module):
         return estimates[-1], spread
 
 
-def export_onnx(kind: str, weights: Path, path: Path, size: tuple[int, int], updates: int) -> None:
+def export_onnx(
+    kind: str,
+    weights: Path,
+    path: Path,
+    size: tuple[int, int],
+    updates: int,
+    *,
+    white: float = 1.0,
+) -> None:
     """Writes a network (stereo, flow, layers) for pictures of one size, a multiple of 32."""
-    whole = _Whole(network(kind, weights, "cpu"), updates).eval()
+    whole = _Whole(network(kind, weights, "cpu"), updates, white).eval()
     pictures = (torch.zeros(1, 3, *size), torch.zeros(1, 3, *size))
     with warnings.catch_warnings():
         # The exporter announces its successor, and traces loops of fixed length on purpose.

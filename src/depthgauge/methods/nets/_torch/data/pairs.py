@@ -14,6 +14,8 @@ from depthgauge.methods.nets._torch.data.scene import Layers, Scene, truth, two_
 
 OBJECTS = 14
 """Opaque layers of a scene."""
+SMALL_MOTION_PX = 6.0
+"""Largest typical motion where fractions of a px are to be learned."""
 
 
 @dataclass(slots=True)
@@ -47,10 +49,21 @@ def stereo_pairs(draw: Draw, bank: Tensor, batch: int, size: tuple[int, int]) ->
 
 def flow_pairs(draw: Draw, bank: Tensor, batch: int, size: tuple[int, int]) -> Pairs:
     """Pairs with the flow (B, 1, 2, H, W) of what is opaque; some have reflections."""
+    return _flow_pairs(draw, bank, batch, size, 0.25 * size[1], 0.15 * size[1])
+
+
+def small_flow_pairs(draw: Draw, bank: Tensor, batch: int, size: tuple[int, int]) -> Pairs:
+    """The same with motion of a few px, to learn fractions of a px."""
+    return _flow_pairs(draw, bank, batch, size, SMALL_MOTION_PX, SMALL_MOTION_PX)
+
+
+def _flow_pairs(
+    draw: Draw, bank: Tensor, batch: int, size: tuple[int, int], most_px: float, glass_px: float
+) -> Pairs:
     opaque = draw_layers(draw, batch, OBJECTS, size, len(bank))
-    move_as_flow(draw, opaque, size, 0.25 * size[1])
+    move_as_flow(draw, opaque, size, most_px)
     glass = draw_layers(draw, batch, 1, size, len(bank), 0)
-    move_as_flow(draw, glass, size, 0.15 * size[1])
+    move_as_flow(draw, glass, size, glass_px)
     _make_glass(draw, glass, 0.15, 1.0)
     glass.counts[:] = False
     return _seen(Scene(opaque, glass, size, False), bank, 1)

@@ -9,16 +9,22 @@ from pathlib import Path
 
 import torch
 
+from depthgauge.methods.nets._stages import STAGES
 from depthgauge.methods.nets._torch.training.loop import Plan, train
 from depthgauge.methods.nets._torch.training.tasks import TASKS
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Trains a network, or continues; prints where it stands as JSON."""
+    """Trains a network or a stage of the plan, or continues; prints where it stands as JSON."""
+    given = _parser().parse_args(arguments)
+    sys.stdout.write(json.dumps(train(_plan(given))) + "\n")
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("task", choices=sorted(TASKS))
+    parser.add_argument("task", choices=sorted({*TASKS, *STAGES}))
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--batch", type=int)
     parser.add_argument("--size", type=int, nargs=2)
@@ -28,23 +34,37 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--start", type=Path)
     parser.add_argument("--textures", type=int, default=160)
     parser.add_argument("--log-every", type=int, default=50)
-    given = parser.parse_args(arguments)
-    plan = Plan(
-        given.task,
-        given.out,
-        seed=given.seed,
-        steps=given.steps,
+    parser.add_argument("--packs", type=Path)
+    parser.add_argument("--packed-share", type=float)
+    parser.add_argument("--rate", type=float)
+    return parser
+
+
+def _plan(given: argparse.Namespace) -> Plan:
+    stage = STAGES.get(given.task)
+    settings = {} if stage is None else stage.settings(given.out, given.packs)
+    own = {
+        "seed": given.seed,
+        "steps": given.steps,
+        "start": given.start,
+        "rate": given.rate,
+        "packed_share": given.packed_share,
+        "packs": given.packs if stage is None else None,
+    }
+    settings |= {name: value for name, value in own.items() if value is not None}
+    return Plan(
+        given.task if stage is None else stage.task,
+        given.out if stage is None else given.out / stage.name,
         batch=given.batch,
         size=tuple(given.size) if given.size else None,
         seconds=given.seconds,
         fit=given.fit,
         pool=given.pool,
-        start=given.start,
         textures=given.textures,
         device="cuda" if torch.cuda.is_available() else "cpu",
         log_every=given.log_every,
+        **settings,
     )
-    sys.stdout.write(json.dumps(train(plan)) + "\n")
 
 
 if __name__ == "__main__":

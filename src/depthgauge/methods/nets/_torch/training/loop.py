@@ -1,20 +1,23 @@
-"""The loop: pairs made on the fly, one learning-rate cycle, checkpoints, curves as JSON lines."""
+"""The loop: pairs made on the fly or packed, one learning-rate cycle, checkpoints, curves."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from depthgauge.methods.nets._packs import read_index
 from depthgauge.methods.nets._tensors import read_tensors, write_tensors
 from depthgauge.methods.nets._torch.data.draw import Draw
-from depthgauge.methods.nets._torch.data.pairs import Pairs
+from depthgauge.methods.nets._torch.data.packed import PackedPairs
+from depthgauge.methods.nets._torch.data.pairs import Pairs, small_flow_pairs
 from depthgauge.methods.nets._torch.data.pool import Pool
 from depthgauge.methods.nets._torch.data.textures import make_textures
 from depthgauge.methods.nets._torch.flow_net import FlowNet, layers_from_flow
@@ -33,6 +36,11 @@ _VALIDATION = 9_000_000
 """Seeds from here on are for validation: no step uses them."""
 _TEXTURES, _PAIRS = 8_000_000, 7_000_000
 """Where the seeds of textures and of pairs begin; those of steps begin at 0."""
+_PACKED = 6_000_000
+"""Where the seeds of steps that learn from packed pairs begin."""
+SAMPLES = "samples.npz"
+"""What the network says about a few pairs that it has not learned from, for pages."""
+_SHOWN = 3
 _MEASURED = (20, 80)
 """The steps between which the speed is measured."""
 _RESERVE_S = 20.0
@@ -70,10 +78,23 @@ class Plan:
     log_every: int = 50
     validation: int = 6
     """Batches of new pairs on which it is judged at the end."""
+    packs: Path | None = None
+    """A folder of packed pairs; without it, all pairs are made on the fly."""
+    packed_share: float = 1.0
+    """The share of the steps that learn from packed pairs, if there are any."""
+    rate: float | None = None
+    """The largest learning rate; None: that of the task."""
+    small_motion: bool = False
+    """Flow: pairs with motion of a few px only."""
 
 
-def train(plan: Plan) -> dict[str, Any]:
-    """Trains until all steps are done or the time is up; returns the state that it reached."""
+def train(plan: Plan, logged: Callable[[], None] | None = None) -> dict[str, Any]:
+    """Trains until all steps are done or the time is up; returns the state that it reached.
+
+    Args:
+        plan: What is trained.
+        logged: Called after each new line of the curves.
+    """
     began = time.monotonic()
     task = _task(plan)
     torch.manual_seed(plan.seed)
@@ -97,8 +118,13 @@ def train(plan: Plan) -> dict[str, Any]:
             if entry:
                 curves.write(json.dumps({**entry, "seconds": round(state["seconds"], 1)}) + "\n")
                 curves.flush()
+                if logged:
+                    logged()
             if time.monotonic() - began > plan.seconds:
                 break
+        net.eval()
+        _write_samples(plan.folder / SAMPLES, task, stepper, supply)
+        net.train()
         final = {"step": state["step"], **validate(task, stepper, supply, plan.validation)}
         curves.write(
             json.dumps({"validation": final, "seconds": round(state["seconds"], 1)}) + "\n"
@@ -106,13 +132,18 @@ def train(plan: Plan) -> dict[str, Any]:
     save_checkpoint(plan.folder, net, stepper.optimiser, state)
     about = {"task": plan.task, "seed": str(plan.seed), "steps": str(state["step"])}
     write_tensors(plan.folder / f"{plan.task}.safetensors", weights_of(net), about)
+    if logged:
+        logged()
     return {**state, **final}
 
 
 def _task(plan: Plan) -> Task:
     task = TASKS[plan.task]
+    if plan.small_motion:
+        task = replace(task, pairs=small_flow_pairs)
     return replace(
         task,
+        rate=plan.rate or task.rate,
         steps=plan.steps or task.steps,
         batch=plan.batch or task.batch,
         size=plan.size or task.size,
@@ -139,10 +170,14 @@ class _Supply:
         self._pool = Pool(task.pairs, task.size, plan.pool)
         self._bank: Tensor | None = None
         self._filled = False
+        self._packed, self._held = _packed(plan)
 
     def batch(self, step: int) -> Pairs:
         """The batch of a step."""
         plan = self._plan
+        if self._packed is not None and self._learns_packed(step):
+            draw = self._draw(_PACKED + step)
+            return _laid_out(self._packed.batch(draw, self._task.batch, self._task.size))
         if self._bank is None or step % plan.new_textures_every == 0:
             self._bank = self._textures(_TEXTURES + step // plan.new_textures_every)
         if not self._filled:
@@ -154,8 +189,16 @@ class _Supply:
             self._pool.add(self._draw(_PAIRS + step), self._bank, self._task.batch)
         return _laid_out(self._pool.batch(self._draw(step), self._task.batch))
 
+    def _learns_packed(self, step: int) -> bool:
+        """Steps of packed pairs are spread evenly."""
+        share = self._plan.packed_share
+        return int((step + 1) * share) > int(step * share)
+
     def validation(self, number: int) -> Pairs:
-        """A batch whose pairs and textures no step has seen."""
+        """A batch that no step has seen: of held-out scenes, else new pairs with new textures."""
+        if self._held is not None:
+            start = number * self._task.batch
+            return _laid_out(self._held.in_order(start, self._task.batch, self._task.size))
         bank = self._textures(_VALIDATION)
         pool = Pool(self._task.pairs, self._task.size, self._task.batch)
         draw = self._draw(_VALIDATION + 1 + number)
@@ -167,6 +210,17 @@ class _Supply:
 
     def _textures(self, number: int) -> Tensor:
         return make_textures(self._draw(number), self._plan.textures, self._plan.texture_px)
+
+
+def _packed(plan: Plan) -> tuple[PackedPairs | None, PackedPairs | None]:
+    """Pairs to learn from, and those of held-out scenes, if any are held out."""
+    if plan.packs is None:
+        return None, None
+    held = read_index(plan.packs)["files"]["held"]
+    return (
+        PackedPairs(plan.packs, plan.task, plan.device),
+        PackedPairs(plan.packs, plan.task, plan.device, held_out=True) if held else None,
+    )
 
 
 def _laid_out(pairs: Pairs) -> Pairs:
@@ -226,3 +280,17 @@ def validate(task: Task, stepper: Stepper, supply: _Supply, batches: int) -> dic
             _, estimate, truth = task.loss(stepper.net, pairs)
         found.append(errors(estimate, truth))
     return {name: round(sum(e[name] for e in found) / batches, 4) for name in found[0]}
+
+
+def _write_samples(path: Path, task: Task, stepper: Stepper, supply: _Supply) -> None:
+    """Left or first pictures, truths and estimates of a few pairs that no step has seen."""
+    pairs = supply.validation(1)
+    with torch.no_grad(), stepper.mixed():
+        _, estimate, truth = task.loss(stepper.net, pairs)
+    layers = len(estimate) // len(pairs.first)
+    shown = {
+        "first": (255 * pairs.first[:_SHOWN]).round().byte().permute(0, 2, 3, 1),
+        "truth": truth.unflatten(0, (-1, layers))[:_SHOWN, 0].permute(0, 2, 3, 1).float(),
+        "estimate": estimate.unflatten(0, (-1, layers))[:_SHOWN, 0].permute(0, 2, 3, 1).float(),
+    }
+    np.savez_compressed(path, **{name: values.cpu().numpy() for name, values in shown.items()})
