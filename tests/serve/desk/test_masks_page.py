@@ -9,12 +9,14 @@ import sys
 
 import numpy as np
 import pytest
+from tests.capture.masks.networks import decoder, encoder
 from tests.serve.desk.browsing import browsing, check_page, served_desk
 from tests.serve.desk.masked import drawable
 
 from depthgauge import io
 from depthgauge.capture.exact_truth import exact_truth
 from depthgauge.capture.masks.carry import intersection_over_union
+from depthgauge.capture.masks.segment_anything import open_networks
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.serve.desk.session_desk import make_session_desk
 from depthgauge.sessions import open_session, read_simulated
@@ -248,6 +250,31 @@ def test_a_page_keeps_what_is_done_while_the_server_is_away(chromium, fresh):
 
 
 @pytest.mark.long
+def test_two_tabs_that_paint_one_place_show_what_is_saved(chromium, fresh):
+    """Both paint while the server is away: whichever comes later is on top, in both tabs."""
+    session, _, _, make = fresh
+    with browsing(chromium, allow=AWAY) as context:
+        with served_desk(make) as access:
+            tabs = [open_masks(context, access) for _ in range(2)]
+            for page in tabs:
+                saved(page)
+                page.keyboard.press("b")
+            at = places(tabs[0], 200, 150)
+        for page, number, x in ((tabs[0], "1", 100), (tabs[1], "2", 110)):
+            page.keyboard.press(number)
+            page.mouse.click(*at(x, 75))
+            page.get_by_text("1 action is kept in this browser").wait_for()
+        with served_desk(make, access.port):
+            for page in tabs:
+                standing(page, 2)
+                saved(page)
+            labels = [shown(page, (150, 200)) for page in tabs]
+    assert np.array_equal(labels[0], labels[1])
+    assert np.array_equal(labels[0], mask(session))
+    assert {1, 2} <= set(np.unique(labels[0]))
+
+
+@pytest.mark.long
 def test_fingers_zoom_and_a_pen_draws(chromium, fresh):
     session, _, _, make = fresh
     with served_desk(make) as access, browsing(chromium, scheme="dark") as context:
@@ -279,6 +306,29 @@ def test_fingers_zoom_and_a_pen_draws(chromium, fresh):
     found = mask(session)
     assert found[70, 60] == found[70, 80] == 3
     assert found[70, 110] == 0
+
+
+@pytest.mark.long
+def test_a_network_of_the_operator_on_a_phone(chromium, fresh, tmp_path):
+    session, work, _, _ = fresh
+    pytest.importorskip("onnxruntime")
+    (tmp_path / "e.onnx").write_bytes(encoder())
+    (tmp_path / "d.onnx").write_bytes(decoder())
+    networks = open_networks(tmp_path / "e.onnx", tmp_path / "d.onnx")
+
+    def make(access):
+        return make_session_desk(session, work, access, networks)
+
+    with served_desk(make) as access, browsing(chromium, width=390, height=800) as context:
+        page = open_masks(context, access)
+        page.get_by_role("button", name="Network (N)").click()
+        page.mouse.click(*places(page, 200, 150)(100, 60))
+        proposed(page)
+        check_page(page, "masks-phone")
+        page.get_by_role("button", name="Take it (Enter)").click()
+        standing(page, 1)
+        saved(page)
+    assert mask(session)[60, 100] == 3
 
 
 @pytest.mark.long
