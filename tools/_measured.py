@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs"
+_BAR = re.compile(r"(?<!\\)\|")
 _PART = re.compile(r"<!-- measured: (?P<name>[\w -]+) -->\n.*?<!-- /measured -->", flags=re.DOTALL)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """A Markdown table; bars inside of cells are escaped, as in |error|."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(_BAR.sub(r"\|", c) for c in line) + " |" for line in lines)
 
 
 def update(page: str, parts: Mapping[str, str], command: str, check: bool) -> bool:

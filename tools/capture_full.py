@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from depthgauge.capture.registry import step_names
 from depthgauge.io.text import read_json
 
 REPOSITORY = Path(__file__).parents[1]
+_BEFORE_MATCHING = ("calibrate", "register", "rectify")
 
 
 class StageFailed(click.ClickException):
@@ -84,6 +86,23 @@ def measured_run(
     return {"stages": stages, "audit": read_json(work / "audit" / "audit.json")}
 
 
+def measured_matching(session: Path, work: Path, patterns: int) -> dict[str, Any]:
+    """Time and memory of `spacetime` with fewer patterns, in a copy of the work folder.
+
+    Args:
+        session: The session's folder.
+        work: A work folder in which the session is rectified.
+        patterns: How many patterns are matched.
+    """
+    copy = work.with_name(f"{work.name}-{patterns}")
+    for name in _BEFORE_MATCHING:
+        if not (copy / name).is_dir():
+            shutil.copytree(work / name, copy / name)
+    command = ["capture", "spacetime", str(session), "--work", str(copy)]
+    stages = [("spacetime", [*command, "--patterns", str(patterns)])]
+    return dict(_run(copy.with_name(f"{copy.name}.json"), stages)["spacetime"])
+
+
 def _steps(session: Path, work: Path, scale: float | None) -> Iterator[tuple[str, list[str]]]:
     where = [str(session), "--work", str(work)]
     for step in step_names():
@@ -93,7 +112,7 @@ def _steps(session: Path, work: Path, scale: float | None) -> Iterator[tuple[str
     yield "export", ["capture", "export", *where, "--out", str(dataset), "--overwrite"]
 
 
-def _run(record: Path, stages: Iterator[tuple[str, list[str]]] | list[Any]) -> dict[str, Any]:
+def _run(record: Path, stages: Iterable[tuple[str, list[str]]]) -> dict[str, Any]:
     """Runs the stages that a record does not have as done, and keeps the record."""
     record.parent.mkdir(parents=True, exist_ok=True)
     found: dict[str, Any] = read_json(record) if record.is_file() else {}

@@ -8,6 +8,8 @@ from tools.evidence import (
     _rig_page,
     _stereogen_page,
     capture,
+    capture_full,
+    capture_thin,
     components,
     error_bars,
     hidden_truth,
@@ -39,6 +41,8 @@ def test_measured_pages_are_fresh(script, capsys):
         _gaps_page,
         light_field,
         capture,
+        capture_full,
+        capture_thin,
         components,
         error_bars,
         oasis_reconstruction,
@@ -59,6 +63,12 @@ def test_measured_pages_are_fresh(script, capsys):
 def test_pages_say_what_was_recorded(figure, capsys):
     fresh = figure.write_page(check=True)
     assert fresh, capsys.readouterr().out
+
+
+def test_bars_inside_of_cells_do_not_divide_them():
+    made = _measured.table(["", "mean |error|"], [[r"the \|r\| of all", "1"]])
+    assert made.splitlines()[0] == r"|  | mean \|error\| |"
+    assert made.splitlines()[2] == r"| the \|r\| of all | 1 |"
 
 
 def test_larger_sessions_have_a_table_of_their_own(capsys):

@@ -44,6 +44,7 @@ def _write_pages() -> None:
         _stereogen_page,
         _without_truth_chart,
         capture,
+        capture_full,
         capture_thin,
         components,
         confidence,
@@ -66,9 +67,10 @@ def _write_pages() -> None:
     write_page()
     first = (_accuracy_page, _gaps_page, light_field, capture, oasis_reconstruction, oasis_like)
     last = (hidden_truth, components, confidence, without_truth, psychometric, stratified_axes)
-    more = (error_bars, trials_others, _layers_page, capture_thin, registration, quiz)
+    more = (error_bars, trials_others, _layers_page, registration, quiz)
+    labels = (capture_full, capture_thin)
     nets = (networks_spacetime, networks_refine)
-    for page in (*first, *more, *nets, tags, _rig_page, _stereogen_page, *last):
+    for page in (*first, *more, *labels, *nets, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
     error_bars.write_large_page()
     _glass_chart.draw()

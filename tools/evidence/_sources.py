@@ -256,6 +256,7 @@ SOURCES = {
         "tests/golden/bsds/expected.json",
         "tests/golden/bsds/make_inputs.py",
     ),
+    "capture-full": (*SIMULATOR, *PIPELINE),
     "capture-thin": (*SIMULATOR, *PIPELINE),
     "capture": (
         *SIMULATOR,
