@@ -1,4 +1,4 @@
-"""A small session whose pictures show its materials: a wall, a floor and a board in front."""
+"""A small session whose pictures show its materials, and what tests do on the page of its mask."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ def drawable(folder):
         for letter, exact in (("L", "LR"), ("R", "RL")):
             (made / "LR" / letter).mkdir(parents=True)
             for k, gain in enumerate((1.0, 0.6)):
-                picture = shown(world.exact[exact].objects, gain)
+                picture = photographed(world.exact[exact].objects, gain)
                 io.write_image(made / "LR" / letter / f"im{k}.png", picture)
         return StepOutput({})
 
@@ -33,6 +33,50 @@ def drawable(folder):
     return replace(world.session, labels_on="rectified"), work, world
 
 
-def shown(objects, gain):
+def photographed(objects, gain):
     noise = np.random.default_rng(5).normal(0, 3, (*objects.shape, 3))
     return np.clip(gain * COLOURS[objects] + noise, 0, 255).astype(np.uint8)
+
+
+def open_masks(context, access):
+    page = context.new_page()
+    page.goto(access.address)
+    page.goto(f"http://127.0.0.1:{access.port}/masks")
+    page.wait_for_selector("dg-masks[data-ready][data-picture]")
+    return page
+
+
+def places(page, width, height):
+    """Pixels of the picture to places of the window; the whole picture is seen."""
+    box = page.locator("dg-masks canvas.over").bounding_box()
+    scale = min(box["width"] / width, box["height"] / height)
+
+    def at(x, y):
+        return (
+            box["x"] + box["width"] / 2 + (x + 0.5 - width / 2) * scale,
+            box["y"] + box["height"] / 2 + (y + 0.5 - height / 2) * scale,
+        )
+
+    return at
+
+
+def standing(page, count):
+    page.wait_for_selector(f'dg-masks[data-standing="{count}"]')
+
+
+def saved(page):
+    page.get_by_text("Everything is saved.").wait_for()
+
+
+def proposed(page):
+    page.wait_for_selector("dg-masks[data-proposed]")
+
+
+def shown(page, shape):
+    """The labels as the page has them."""
+    values = page.evaluate("Array.from(document.querySelector('dg-masks').labels)")
+    return np.array(values, np.uint8).reshape(shape)
+
+
+def mask(session):
+    return io.read_labels(session.folder / "labels" / "materials.png")

@@ -1,17 +1,22 @@
 """Masks drawn in a real browser: right to the pixel, carried to the other view, never lost."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from tests.capture.masks.networks import decoder, encoder
 from tests.serve.desk.browsing import browsing, check_page, served_desk
-from tests.serve.desk.masked import drawable
+from tests.serve.desk.masked import (
+    drawable,
+    mask,
+    open_masks,
+    places,
+    proposed,
+    saved,
+    shown,
+    standing,
+)
 
 from depthgauge import io
 from depthgauge.capture.exact_truth import exact_truth
@@ -20,11 +25,6 @@ from depthgauge.capture.masks.segment_anything import open_networks
 from depthgauge.capture.rectify.step import read_pair
 from depthgauge.serve.desk.session_desk import make_session_desk
 from depthgauge.sessions import open_session, read_simulated
-
-AWAY = (
-    *("ERR_CONNECTION_REFUSED", "Failed to load resource"),
-    *("ERR_CONNECTION_RESET", "ERR_EMPTY"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -44,50 +44,6 @@ def fresh(made):
         return make_session_desk(session, work, access)
 
     return session, work, world, make
-
-
-def open_masks(context, access):
-    page = context.new_page()
-    page.goto(access.address)
-    page.goto(f"http://127.0.0.1:{access.port}/masks")
-    page.wait_for_selector("dg-masks[data-ready][data-picture]")
-    return page
-
-
-def places(page, width, height):
-    """Pixels of the picture to places of the window; the whole picture is seen."""
-    box = page.locator("dg-masks canvas.over").bounding_box()
-    scale = min(box["width"] / width, box["height"] / height)
-
-    def at(x, y):
-        return (
-            box["x"] + box["width"] / 2 + (x + 0.5 - width / 2) * scale,
-            box["y"] + box["height"] / 2 + (y + 0.5 - height / 2) * scale,
-        )
-
-    return at
-
-
-def standing(page, count):
-    page.wait_for_selector(f'dg-masks[data-standing="{count}"]')
-
-
-def saved(page):
-    page.get_by_text("Everything is saved.").wait_for()
-
-
-def proposed(page):
-    page.wait_for_selector("dg-masks[data-proposed]")
-
-
-def shown(page, shape):
-    """The labels as the page has them."""
-    values = page.evaluate("Array.from(document.querySelector('dg-masks').labels)")
-    return np.array(values, np.uint8).reshape(shape)
-
-
-def mask(session):
-    return io.read_labels(session.folder / "labels" / "materials.png")
 
 
 def corners_of(region):
@@ -216,65 +172,6 @@ def test_strokes_are_the_same_here_and_there(chromium, fresh):
 
 
 @pytest.mark.long
-def test_a_page_keeps_what_is_done_while_the_server_is_away(chromium, fresh):
-    session, _, _, make = fresh
-    with browsing(chromium, allow=AWAY) as context:
-        with served_desk(make) as access:
-            page = open_masks(context, access)
-            saved(page)
-            page.keyboard.press("b")
-            at = places(page, 200, 150)
-        page.mouse.move(*at(50, 50))
-        page.mouse.down()
-        page.mouse.move(*at(90, 60), steps=4)
-        page.mouse.up()
-        page.get_by_text("1 action is kept in this browser").wait_for()
-        standing(page, 1)
-        # A proposal needs the server; that is said, and nothing else is lost.
-        page.keyboard.press("f")
-        page.mouse.click(*at(100, 100))
-        page.get_by_text("polygon and brush work without").wait_for()
-        page.close()
-        with served_desk(make, access.port):
-            again = open_masks(context, access)
-            saved(again)
-            standing(again, 1)
-            other = open_masks(context, access)
-            other.get_by_text("open in 1 other tab").wait_for()
-            again.keyboard.press("Control+z")
-            standing(other, 0)
-            again.keyboard.press("Control+Shift+z")
-            saved(again)
-            assert np.array_equal(shown(again, (150, 200)), mask(session))
-    assert mask(session).max() == 3
-
-
-@pytest.mark.long
-def test_two_tabs_that_paint_one_place_show_what_is_saved(chromium, fresh):
-    """Both paint while the server is away: whichever comes later is on top, in both tabs."""
-    session, _, _, make = fresh
-    with browsing(chromium, allow=AWAY) as context:
-        with served_desk(make) as access:
-            tabs = [open_masks(context, access) for _ in range(2)]
-            for page in tabs:
-                saved(page)
-                page.keyboard.press("b")
-            at = places(tabs[0], 200, 150)
-        for page, number, x in ((tabs[0], "1", 100), (tabs[1], "2", 110)):
-            page.keyboard.press(number)
-            page.mouse.click(*at(x, 75))
-            page.get_by_text("1 action is kept in this browser").wait_for()
-        with served_desk(make, access.port):
-            for page in tabs:
-                standing(page, 2)
-                saved(page)
-            labels = [shown(page, (150, 200)) for page in tabs]
-    assert np.array_equal(labels[0], labels[1])
-    assert np.array_equal(labels[0], mask(session))
-    assert {1, 2} <= set(np.unique(labels[0]))
-
-
-@pytest.mark.long
 def test_fingers_zoom_and_a_pen_draws(chromium, fresh):
     session, _, _, make = fresh
     with served_desk(make) as access, browsing(chromium, scheme="dark") as context:
@@ -329,61 +226,6 @@ def test_a_network_of_the_operator_on_a_phone(chromium, fresh, tmp_path):
         standing(page, 1)
         saved(page)
     assert mask(session)[60, 100] == 3
-
-
-@pytest.mark.long
-def test_a_killed_server_has_everything_that_the_page_calls_saved(chromium, made, tmp_path):
-    """kill -9 in the middle of work; the same page goes on with the next server."""
-    session, _, _ = made
-    shutil.copytree(session.folder, tmp_path / "copy")
-    folder = tmp_path / "copy"
-    for path in (*(folder / "labels").glob("*"), *(folder / "by-hand").glob("*")):
-        path.unlink()
-    text = (folder / "session.json").read_text()
-    (folder / "session.json").write_text(text.replace('"raw"', '"rectified"'))
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-
-    def start(port):
-        command = [sys.executable, "-m", "depthgauge", "capture", "edit", str(folder)]
-        started = subprocess.Popen(
-            [*command, "--port", str(port)],
-            stderr=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**environment, "PYTHONUNBUFFERED": "1"},
-        )
-        with started.stdout as said:
-            return started, said.readline().strip()
-
-    server, address = start(0)
-    port = int(address.split(":")[2].split("/")[0])
-    try:
-        with browsing(chromium, allow=AWAY) as context:
-            page = context.new_page()
-            page.goto(address)
-            page.goto(f"http://127.0.0.1:{port}/masks")
-            page.wait_for_selector("dg-masks[data-ready]")
-            page.keyboard.press("b")
-            at = places(page, 200, 150)
-            for x in (30, 60, 90):
-                page.mouse.click(*at(x, 40))
-            standing(page, 3)
-            saved(page)
-            server.send_signal(signal.SIGKILL)
-            server.wait()
-            page.mouse.click(*at(120, 40))
-            page.get_by_text("1 action is kept in this browser").wait_for()
-            server, _ = start(port)
-            saved(page)
-            labels = shown(page, (150, 200))
-            page.reload()
-            standing(page, 4)
-    finally:
-        server.kill()
-        server.wait()
-    found = io.read_labels(folder / "labels" / "materials.png")
-    assert np.array_equal(found, labels)
-    assert all(found[40, x] == 3 for x in (30, 60, 90, 120))
 
 
 @pytest.mark.long
