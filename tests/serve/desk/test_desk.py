@@ -327,6 +327,12 @@ def test_tokens_stay_and_are_private(tmp_path, monkeypatch):
     assert access.token_of(tmp_path) != token  # others could have read it
 
 
+def test_unsent_work_belongs_to_a_folder_and_a_person(client, folder, tmp_path):
+    names = {access.owner_of(*one) for one in ((folder,), (folder, "ann"), (tmp_path / "x", "ann"))}
+    assert len(names) == 3
+    assert f'data-owner="{access.owner_of(folder, "ann")}"' in client.get("/draw/beach").text
+
+
 def test_names_of_people():
     assert running._person("Ann B.") == "Ann B."
     for bad in ("../up", ".hidden", "a/b", "x" * 70):

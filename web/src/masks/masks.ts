@@ -86,7 +86,7 @@ export class Masker extends LitElement {
       this.#sizes.observe(canvas);
       this.#brush();
       await this.#show(about.pictures[0] ?? "");
-      this.#outbox = new Outbox<MaskEvent | Back>("/api/masks/events", `masks:${this.dataset["name"] ?? ""}`, (events, told) => this.#take(events, told), (text, trouble) => this.#say(text, trouble));
+      this.#outbox = new Outbox<MaskEvent | Back>("/api/masks/events", `masks:${this.dataset["owner"] ?? ""}`, (events, told) => this.#take(events, told), (text, trouble) => this.#say(text, trouble));
       const carried = this.renderRoot.querySelector<CarriedMasks>("dg-carried");
       if (carried !== null) carried.saved = () => this.#saved();
     } catch (error) {

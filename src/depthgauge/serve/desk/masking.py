@@ -40,6 +40,7 @@ from depthgauge.capture.masks.segment_anything import SegmentAnything, open_netw
 from depthgauge.capture.masks.session_masks import FOLDER as CARRIED
 from depthgauge.capture.masks.session_masks import carry_masks
 from depthgauge.errors import DepthgaugeError, Refused
+from depthgauge.serve.desk.access import owner_of
 from depthgauge.serve.desk.journal import Event, Journal, read_events
 from depthgauge.serve.desk.journal_api import FromTab, SentEvents, stored, story
 from depthgauge.serve.desk.pictures import jpeg, reduced
@@ -287,7 +288,8 @@ def page(here: OnDesk) -> Response:
     """The page with the picture and the mask."""
     at = _open(here)
     first = next(iter(at.on.files))
-    return HTMLResponse(rendered("masks.html.j2", name=here.session.name, first=first))
+    about = {"name": here.session.name, "owner": owner_of(here.session.folder)}
+    return HTMLResponse(rendered("masks.html.j2", first=first, **about))
 
 
 @masking.get("/masks/picture/{name}.jpg")
