@@ -51,6 +51,7 @@ def _write_pages() -> None:
         error_bars,
         hidden_truth,
         light_field,
+        networks_difficulty,
         networks_refine,
         networks_spacetime,
         oasis_like,
@@ -69,7 +70,7 @@ def _write_pages() -> None:
     last = (hidden_truth, components, confidence, without_truth, psychometric, stratified_axes)
     more = (error_bars, trials_others, _layers_page, registration, quiz)
     labels = (capture_full, capture_thin)
-    nets = (networks_spacetime, networks_refine)
+    nets = (networks_spacetime, networks_refine, networks_difficulty)
     for page in (*first, *more, *labels, *nets, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
     error_bars.write_large_page()

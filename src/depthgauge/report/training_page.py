@@ -27,7 +27,7 @@ CURVES, SAMPLES = "curves.jsonl", "samples.npz"
 REFRESH_S = 10
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW = 760.0, 300.0, 58.0, 30.0, 44.0
 _SERIES = {
-    "loss": ("Loss", "loss", True),
+    "loss": ("Loss", "px, all updates", True),
     "epe_px": ("Mean error", "px", True),
     "bad2": ("Wrong by more than 2 px", "%", False),
 }
@@ -133,7 +133,7 @@ def line_chart(name: str, curves: Curves) -> Markup:
     most = max((x for x, _ in points + dots), default=1.0)
     x = Scale(0, most, _LEFT, _WIDTH - 20)
     y = Scale(low, high, _HEIGHT, _TOP, log=logarithmic)
-    parts = [*_frame(x, y, unit)]
+    parts = [*_frame(x, y, f"{title} in {unit}")]
     parts.append(tag("path", d=path([(x(a), y(b)) for a, b in points]), class_="line s0"))
     parts += [tag("circle", cx=x(a), cy=y(b), r=4, class_="mark s1") for a, b in dots]
     about = (
@@ -149,7 +149,7 @@ def _finite(
     return [(a, b) for a, b in found if math.isfinite(b) and (b > 0 or not positive)]
 
 
-def _frame(x: Scale, y: Scale, unit: str) -> Iterator[Markup]:
+def _frame(x: Scale, y: Scale, title: str) -> Iterator[Markup]:
     for tick in log_ticks(y.low, y.high) if y.log else nice_ticks(y.low, y.high):
         yield tag("path", d=path([(x.start, y(tick)), (x.end, y(tick))]), class_="grid")
         yield words(f"{tick:g}", _LEFT - 8, y(tick) + 4, "tick", "end")
@@ -158,7 +158,7 @@ def _frame(x: Scale, y: Scale, unit: str) -> Iterator[Markup]:
         yield words(f"{tick:g}", x(tick), y.start + 17, "tick", "middle")
     yield tag("path", d=path([(x.start, y.start), (x.end, y.start)]), class_="frame")
     yield words("step", _LEFT, y.start + 38, "axis-title")
-    yield words(unit, 0, 14, "axis-title")
+    yield words(title, 0, 14, "axis-title")
 
 
 def _rows(place: Path) -> Iterator[list[dict[str, Any]]]:
