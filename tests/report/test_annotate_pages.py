@@ -17,7 +17,7 @@ from depthgauge.report.annotate.agreement_page import (
 from depthgauge.report.annotate.charts import bar_chart, mean_dots, normal_disc, share_bars
 from depthgauge.report.annotate.statistics_page import statistics_rows, write_statistics_page
 
-from .page.test_browser import browser, opened  # noqa: F401  # a fixture
+from .page.test_browser import opened
 
 NAN = math.nan
 HOSTILE = '<script>alert("x")</script>'
@@ -161,8 +161,8 @@ def test_pages_are_the_same_every_time_and_harmless(page):
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
-def test_pages_open_everywhere(browser, page, scheme, width):  # noqa: F811  # the fixture
-    shown, trouble = opened(browser, page, scheme=scheme, width=width)
+def test_pages_open_everywhere(chromium, page, scheme, width):
+    shown, trouble = opened(chromium, page, scheme=scheme, width=width)
     assert shown.locator("h2").count() >= 2
     assert shown.locator("svg.chart").count() >= 4
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
