@@ -21,13 +21,15 @@ def served(folder, who="ann", port=0):
     with bound(port) as listening:
         access = Access(listening.getsockname()[1], TOKEN)
         app = make_desk(folder, who, access)
-        config = uvicorn.Config(app, log_level="error", lifespan="off", ws="none")
+        # What is being answered is finished: a page would complain about an answer that is cut off.
+        config = uvicorn.Config(
+            app, log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=20
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         yield access
         server.should_exit = True
-        server.force_exit = True
         thread.join()
 
 
