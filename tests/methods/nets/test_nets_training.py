@@ -102,6 +102,18 @@ def test_training_from_packs_is_judged_on_what_is_held_out(tmp_path):
 
 
 @pytest.mark.nets
+def test_packs_have_the_size_of_training(tmp_path):
+    pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
+    from depthgauge.methods.nets._packs import SIZES
+    from depthgauge.methods.nets._torch.training.loop import Plan, _packed
+    from depthgauge.methods.nets._torch.training.tasks import TASKS
+
+    assert {name: task.size for name, task in TASKS.items()} == SIZES
+    with pytest.raises(ValueError, match="has pairs of"):
+        _packed(Plan("stereo", tmp_path, packs=packs(tmp_path / "packs")))
+
+
+@pytest.mark.nets
 def test_packed_steps_are_spread_evenly(tmp_path):
     pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
     from depthgauge.methods.nets._torch.training.loop import Plan, _Supply, _task

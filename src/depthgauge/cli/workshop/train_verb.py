@@ -119,9 +119,7 @@ def network(
     "--size",
     type=click.IntRange(32),
     nargs=2,
-    default=(256, 320),
-    show_default=True,
-    help="Height and width of the crops, multiples of 32.",
+    help="Height and width of the crops, multiples of 32; by default the network's.",
 )
 @click.option(
     "--crops", type=click.IntRange(1), default=4, show_default=True, help="Crops of each pair."
@@ -147,7 +145,7 @@ def pack(
     data: Path,
     out: Path,
     split: str,
-    size: tuple[int, int],
+    size: tuple[int, int] | None,
     crops: int,
     held_out: float,
     most_mib: float,
@@ -164,9 +162,10 @@ def pack(
     """
     from depthgauge.engine.training import PackRules
     from depthgauge.engine.training import pack as pack_dataset
+    from depthgauge.methods.nets._packs import SIZES
 
     check_size(size)
-    rules = PackRules(size, crops, held_out, most_mib)
+    rules = PackRules(size or SIZES[kind], crops, held_out, most_mib)
     with progress_bar("packing") as progress:
         index = pack_dataset(dataset, data, kind, out, rules, split=split, progress=progress)
     if json_to:

@@ -17,6 +17,8 @@ STEPS_PER_PX = 64
 MISSING = -(2**15)
 LARGEST_FILE = 15 * 2**20
 INDEX = "packs.json"
+SIZES = {"stereo": (256, 448), "flow": (256, 384), "layers": (256, 320)}
+"""Height and width of the pairs that each network learns from by default."""
 LAYERS = 4
 """Layers of the motion of layered pairs."""
 _SCHEMA = 1

@@ -216,7 +216,11 @@ def _packed(plan: Plan) -> tuple[PackedPairs | None, PackedPairs | None]:
     """Pairs to learn from, and those of held-out scenes, if any are held out."""
     if plan.packs is None:
         return None, None
-    held = read_index(plan.packs)["files"]["held"]
+    index = read_index(plan.packs)
+    size = plan.size or TASKS[plan.task].size
+    if any(own < wanted for own, wanted in zip(index["size"], size, strict=True)):
+        raise ValueError(f"{plan.packs}: has pairs of {index['size']} px, training takes {size}.")
+    held = index["files"]["held"]
     return (
         PackedPairs(plan.packs, plan.task, plan.device),
         PackedPairs(plan.packs, plan.task, plan.device, held_out=True) if held else None,
