@@ -53,10 +53,16 @@ class Group:
 
 
 def order_pairs(segmentation: Segmentation, depth: Map) -> Pairs:
-    """For each occlusion pixel: the pixel itself, owned by the closer side, and one beyond it."""
+    """For each occlusion pixel: the pixel itself, owned by the closer side, and one beyond it.
+
+    What lies beyond another occlusion is not the far side; it is used only for a stroke that has
+    other occlusions behind it all along.
+    """
     ys, xs = np.nonzero((segmentation.kind > FOLD) & np.isfinite(depth))
     toward = segmentation.toward[ys, xs].astype(np.float64)
+    own = segmentation.stroke[ys, xs]
     far_y, far_x = np.full(len(ys), -1), np.full(len(ys), -1)
+    hidden = np.zeros(len(ys), np.bool_)
     height, width = depth.shape
     for reach in _REACHES_PX:
         qx = np.floor(xs - reach * toward[:, 0] + 0.5).astype(np.int64)
@@ -64,9 +70,13 @@ def order_pairs(segmentation: Segmentation, depth: Map) -> Pairs:
         inside = (far_x < 0) & (qx >= 0) & (qy >= 0) & (qx < width) & (qy < height)
         inside &= toward.any(axis=1)
         at = np.flatnonzero(inside)
-        good = (segmentation.kind[qy[at], qx[at]] <= FOLD) & np.isfinite(depth[qy[at], qx[at]])
+        line = segmentation.kind[qy[at], qx[at]] > FOLD
+        good = ~line & np.isfinite(depth[qy[at], qx[at]])
         far_x[at[good]], far_y[at[good]] = qx[at[good]], qy[at[good]]
-    kept = far_x >= 0
+        hidden[at] |= line & (segmentation.stroke[qy[at], qx[at]] != own[at])
+    found = far_x >= 0
+    clear = np.bincount(own[found & ~hidden], minlength=int(own.max(initial=0)) + 1) > 0
+    kept = found & (~hidden | ~clear[own])
     ys, xs, far_y, far_x = ys[kept], xs[kept], far_y[kept], far_x[kept]
     return Pairs(
         segmentation.continuous[ys, xs].astype(np.int64),

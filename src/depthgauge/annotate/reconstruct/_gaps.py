@@ -46,6 +46,8 @@ EndName = tuple[int, bool]
 """The number of a stroke, and whether it is its beginning."""
 _TOUCH_PX = 1.5
 """Lines that end this close to each other continue each other."""
+_BACK, _BACK_STEPS = 0.8, 6
+"""A bridge runs back if its cosine with the line, so many pixels long, is larger."""
 _ROUNDING_PX = 1.5
 """At another size, pixels of a line may lie this much farther apart."""
 
@@ -230,13 +232,21 @@ def _nearest(lines: Lines, end: _End, reach_px: float, gap_px: float) -> Target 
     beside = None
     for distance, dx, dy in _offsets(reach_px):
         target = _thing_at(lines, end, distance, dx, dy, gap_px)
-        if target is None:
+        if target is None or _runs_back(end, dx, dy):
             continue
         _, x, y, stroke = target
         if end.path.kind == FOLD or stroke == _EDGE or lines.kind[y, x] != FOLD:
             return target
         beside = beside or target
     return None if met else beside
+
+
+def _runs_back(end: _End, dx: int, dy: int) -> bool:
+    """Whether a bridge would run back along its own line, and turn its closer side around."""
+    x, y = end.recent(_BACK_STEPS)[-1]
+    back = x - end.place[0], y - end.place[1]
+    length = math.hypot(*back) * math.hypot(dx, dy)
+    return length > 0 and back[0] * dx + back[1] * dy > _BACK * length
 
 
 @functools.lru_cache(maxsize=256)

@@ -12,6 +12,8 @@ from depthgauge.types import Mask
 
 FOLD, SHARP, SMOOTH = 1, 2, 3
 """Kinds of line pixels."""
+OPPOSITE = -0.2
+"""Cosine between the owners' directions below which two lines belong to different sides."""
 
 # The direction at a pixel is that of a chord that reaches this far to both sides: a line drawn by
 # hand trembles, and at a corner the normal of the chord points along the bisector.
@@ -41,6 +43,8 @@ class Lines:
     kind: NDArray[np.uint8]
     stroke: NDArray[np.int32]
     toward: NDArray[np.float32]
+    pinched: Mask
+    """Pixels of two occlusions whose closer sides are opposite: the later covers the earlier."""
 
     @staticmethod
     def none(region: Mask) -> Lines:
@@ -50,6 +54,7 @@ class Lines:
             np.zeros(region.shape, np.uint8),
             np.full(region.shape, -1, np.int32),
             np.zeros((*region.shape, 2), np.float32),
+            np.zeros(region.shape, np.bool_),
         )
 
     def paint(self, path: Path, index: int) -> int:
@@ -59,6 +64,9 @@ class Lines:
         if path.kind == FOLD:
             free = self.kind[y, x] <= FOLD
             x, y, toward = x[free], y[free], toward[free]
+        else:
+            against = (self.toward[y, x] * toward).sum(axis=1) < OPPOSITE
+            self.pinched[y, x] |= (self.kind[y, x] > FOLD) & against
         self.kind[y, x], self.stroke[y, x], self.toward[y, x] = path.kind, index, toward
         return int(np.count_nonzero(inside))
 

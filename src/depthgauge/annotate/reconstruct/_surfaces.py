@@ -83,15 +83,33 @@ def _with_cores(passable: Mask, cores: Labels) -> Labels:
 
 
 def _own(labels: Labels, group: Labels, lines: Lines) -> None:
-    """Gives every unlabelled pixel of the region the label of the surface that owns it."""
-    from depthgauge.annotate.reconstruct._segmentation_kernels import grow_along, grow_found, walk
+    """Gives every unlabelled pixel of the region the label of the surface that owns it.
 
-    pixels = _without_label(labels, lines.region & (lines.kind > 0))
-    found = np.zeros(len(pixels), np.int32)
-    walk(labels, group, pixels, lines.toward, found)
-    grow_found(labels, group, pixels, found)
-    while grow_along(labels, group, pixels, lines.stroke, lines.toward, True):
-        pass
+    Where a surface is too narrow for a pixel between two lines, what lies beyond the other line is
+    not it. So pixels that meet another line, or share a pixel with one, first take the label of
+    their own line farther on or of one that continues it. They look beyond other lines only if
+    there is none.
+    """
+    from depthgauge.annotate.reconstruct._segmentation_kernels import (
+        grow_along,
+        grow_found,
+        grow_onward,
+        walk,
+    )
+
+    on_line = lines.region & (lines.kind > 0)
+    nowhere = np.full_like(lines.stroke, -1)
+    at_lines = np.where(lines.pinched, -2, lines.stroke)
+    for clear, ends in ((~lines.pinched, at_lines), (True, nowhere)):
+        pixels = _without_label(labels, on_line & clear)
+        found = np.zeros(len(pixels), np.int32)
+        walk(labels, group, pixels, ends, lines.toward, found)
+        grow_found(labels, group, pixels, found)
+        pixels = _without_label(labels, on_line)
+        while grow_along(labels, group, pixels, lines.stroke, lines.toward, True) or grow_onward(
+            labels, group, pixels, lines.toward
+        ):
+            pass
     _join_slivers(labels, group, lines.region & (labels == 0) & (lines.kind == 0))
     pixels = _without_label(labels, lines.region)
     while grow_along(labels, group, pixels, lines.stroke, lines.toward, False):

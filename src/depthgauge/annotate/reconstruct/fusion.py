@@ -1,8 +1,10 @@
 """One reconstruction from the records of several people who annotated the same picture.
 
-People draw nearly the same lines but judge slopes differently, each with errors of their own. So
-the lines are those of the person who agrees best with the others, and the normals are a mean of
-everyone's, in which those far from the others count little. Errors that all people share stay.
+People draw nearly the same lines but judge slopes differently. So the lines are those of the person
+who agrees best with the others, each occlusion has the closer side that most people see, and the
+normals are a mean of everyone's, in which persons and single normals far from the others count
+little. Errors that all people share would stay; on planes the lines correct a part of them
+(`fold_lines`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.annotate.reconstruct._votes import (
+    mean_angles,
+    person_weights,
+    robust_mean,
+    voted_orders,
+    voted_relations,
+)
+from depthgauge.annotate.reconstruct.fold_lines import Related, fitted_normals, fold_lines
 from depthgauge.annotate.reconstruct.reconstruction import (
     Reconstruction,
     reconstruct,
@@ -21,16 +31,14 @@ from depthgauge.annotate.reconstruct.reconstruction import (
 from depthgauge.annotate.reconstruct.relations import consistent_normals
 from depthgauge.annotate.reconstruct.surface_depth import SurfaceDepth
 from depthgauge.annotate.reconstruct.surface_scales import surface_scales
-from depthgauge.annotate.records.annotation import Annotation, Vector
+from depthgauge.annotate.records.annotation import Annotation, Relation, Vector
 from depthgauge.errors import Misuse
 from depthgauge.types import Map
 
 Array = NDArray[np.float64]
 
-_FAR_DEG = 15.0
-"""A normal this far from the mean counts half."""
 _AWAY_PX = 3
-_ROUNDS = 4
+"""So far from the lines of a plane its normals are looked at."""
 _PAIRS = 20_000
 
 
@@ -43,10 +51,16 @@ class Fusion:
     """Whose lines were used: a position in the sequence of annotations."""
     spread_deg: Map
     """(H, W): mean angle between people's normals and the fused one; NaN where nobody has one."""
+    weights: tuple[float, ...] = ()
+    """How much each person's normals count, 1 on average: less the more they differ from others."""
 
 
 def fuse(
-    annotations: Sequence[Annotation], *, seed: int = 0, max_side_px: int | None = None
+    annotations: Sequence[Annotation],
+    *,
+    seed: int = 0,
+    max_side_px: int | None = None,
+    fit_lines: bool = True,
 ) -> Fusion:
     """Fuses annotations of one picture.
 
@@ -54,6 +68,7 @@ def fuse(
         annotations: One for each person.
         seed: Chooses the side that owns each fold.
         max_side_px: Longer side of a preview.
+        fit_lines: Turn planes so that they meet where folds were drawn; not for one person alone.
 
     Raises:
         Misuse: There is none, or they are of different pictures.
@@ -66,11 +81,16 @@ def fuse(
     made = [reconstruct(one, seed=seed, max_side_px=max_side_px) for one in annotations]
     chosen = _most_typical(made)
     base = made[chosen]
+    lines = voted_orders(annotations[chosen], [m for i, m in enumerate(made) if i != chosen])
+    if lines != annotations[chosen]:
+        base = reconstruct(lines, seed=seed, max_side_px=max_side_px)
     stack = np.stack([one.normals.astype(np.float64) for one in made])
-    mean, spread = _robust_mean(stack)
+    weights = person_weights(stack)
+    mean, angles = robust_mean(stack, weights)
     normals = np.where(np.isfinite(mean), mean, base.normals)
     normals[~np.isfinite(base.normals).all(axis=-1)] = np.nan
-    planes = _flattened(normals, stack, base, annotations[chosen])
+    relations = voted_relations(base, annotations)
+    planes = _flattened(normals, stack, weights, base, relations, fit_lines and len(made) > 1)
     surfaces = SurfaceDepth(base.segmentation)
     shaped = surfaces.integrate(normals, base.camera, planes)
     scaling = surface_scales(shaped.depth, base.segmentation, base.strokes)
@@ -83,7 +103,7 @@ def fuse(
         notes=(*base.notes, *shaped.notes, *scaling.notes),
         residual=shaped.residual,
     )
-    return Fusion(fused, chosen, spread.astype(np.float32))
+    return Fusion(fused, chosen, mean_angles(angles), tuple(weights.tolist()))
 
 
 def _most_typical(made: Sequence[Reconstruction]) -> int:
@@ -104,26 +124,13 @@ def _most_typical(made: Sequence[Reconstruction]) -> int:
     return int(np.argmin(apart))
 
 
-def _robust_mean(normals: Array) -> tuple[Array, Array]:
-    """Mean direction (H, W, 3) of several maps, and the mean angle to it in degrees."""
-    known: NDArray[np.bool_] = np.asarray(np.isfinite(normals).all(axis=-1))
-    filled = np.where(known[..., None], normals, 0.0)
-    weights = known.astype(np.float64)
-    angles = np.zeros(known.shape)
-    for _ in range(_ROUNDS):
-        mean = np.einsum("nij,nijk->ijk", weights, filled)
-        length = np.linalg.norm(mean, axis=-1, keepdims=True)
-        mean = mean / np.where(length > 1e-9, length, np.nan)
-        cosine = np.clip(np.einsum("nijk,ijk->nij", filled, np.nan_to_num(mean)), -1, 1)
-        angles = np.degrees(np.arccos(cosine))
-        weights = known / (1 + (angles / _FAR_DEG) ** 2)
-    count = known.sum(axis=0)
-    spread = np.where(known, angles, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan)
-    return mean, spread
-
-
 def _flattened(
-    normals: Array, everyone: Array, base: Reconstruction, annotation: Annotation
+    normals: Array,
+    everyone: Array,
+    weights: Array,
+    base: Reconstruction,
+    relations: Sequence[Related],
+    fit_lines: bool,
 ) -> list[int]:
     """Gives planes one normal each, for which the stated relations hold; returns their numbers.
 
@@ -142,19 +149,15 @@ def _flattened(
         inner = ndimage.binary_erosion(mask, iterations=_AWAY_PX)
         mask = inner if inner.any() else mask
         voices = np.array([np.nanmedian(one[box][mask], axis=0) for one in everyone])
-        mean, _ = _robust_mean(voices[:, None, None])
+        mean, _ = robust_mean(voices[:, None, None], weights)
         if np.isfinite(mean).all():
             x, y, z = mean[0, 0]
             planes[number] = (float(x), float(y), float(z))
-    names = {number: mark for mark, number in parts.marks.items() if number in planes}
-    relations = [
-        replace(r, first=names[a], second=names[b])
-        for r in annotation.relations.values()
-        for a, b in [(parts.marks.get(r.first, 0), parts.marks.get(r.second, 0))]
-        if a in names and b in names and a != b
-    ]
-    found = consistent_normals({names[n]: planes[n] for n in names}, relations).normals
-    for number, normal in planes.items():
+    if fit_lines:
+        planes = fitted_normals(planes, fold_lines(parts, planes, base.camera), relations)
+    stated = [Relation(str(a), str(b), kind) for a, b, kind in relations if {a, b} <= set(planes)]
+    found = consistent_normals({str(n): v for n, v in planes.items()}, stated).normals
+    for number in planes:
         box = parts.boxes[number]
-        normals[box][parts.smooth[box] == number] = found.get(names.get(number, ""), normal)
+        normals[box][parts.smooth[box] == number] = found[str(number)]
     return list(planes)
