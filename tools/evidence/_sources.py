@@ -437,6 +437,8 @@ SOURCES = {
         "depthgauge.synth.render.embree",
         "depthgauge.synth.scene",
         "depthgauge.metrics.ordinal",
+        "depthgauge.annotate.advising",
+        "depthgauge.annotate.fusing",
         "tools.evidence._oasis_ball",
         "tools.evidence._oasis_more",
         "tools.evidence._oasis_people",

@@ -31,9 +31,12 @@ FIRST, SCENES = 500, 8
 tuned on seeds below 110."""
 EXACT_ORDER = 2.0
 """Largest WKDR of exact depth, in percent of pairs whose order follows from the records."""
-VIOLATED = {"mixed": 4.0}
-"""Largest number of scenes without noise that report a violated stroke; 1 of the other kinds. There
-should be none: that of mixed scenes was set after 3 of 8 had been measured."""
+MORE_FIRST, MORE = 560, 16
+"""Seeds of more scenes of each kind without noise, smaller, to count violated strokes in."""
+VIOLATED = 1.0
+"""Largest number of scenes without noise that report a violated stroke, of each kind, among the
+first and among those more. There should be none. Of 132 scenes that causes were searched on, all
+but two reported none: there the simulated lines leave a strip of one or two pixels open."""
 BUDGETS = {"planar": 1.0, "curved": 2.0}
 """Largest mean error allowed, in percent of the depth range."""
 WORST = {"planar": 2.0, "curved": 4.0, "mixed": 4.0}
@@ -95,9 +98,10 @@ def _exact(kind: str, scenes: Iterable[tuple[str, int]]) -> Iterator[Number]:
     shares = [e.edist_percent for e in errors]
     yield within(f"{kind}: WKDR of exact depth, %", _mean(orders), 0.0, EXACT_ORDER)
     yield Number(f"{kind}: WKDR of exact depth, pairs as published, %", _mean(published))
-    yield within(
-        f"{kind}: scenes with a violated stroke", float(violated), 0.0, VIOLATED.get(kind, 1.0)
-    )
+    yield within(f"{kind}: scenes with a violated stroke", float(violated), 0.0, VIOLATED)
+    more = [make_view(kind, seed, SMALL_PX) for seed in range(MORE_FIRST, MORE_FIRST + MORE)]
+    count = sum(bool(reconstruct(simulate(view, NONE, 0)).violated) for view in more)
+    yield within(f"{kind}: smaller scenes with a violated stroke", float(count), 0.0, VIOLATED)
     mean_limit = BUDGETS.get(kind, WORST[kind])
     yield within(f"{kind}: EDist, %", _mean(shares), 0.0, mean_limit)
     yield within(f"{kind}: EDist of the worst scene, %", max(shares), 0.0, WORST[kind])

@@ -15,6 +15,7 @@ from depthgauge.annotate.options import ExportOptions
 from depthgauge.annotate.reconstruct.samples import sample_of
 from depthgauge.annotate.records.folders import RecordFile, read_all
 from depthgauge.annotate.records.votes import accepted, read_votes
+from depthgauge.annotate.shown_bytes import shown_bytes
 from depthgauge.datasets import oasis
 from depthgauge.datasets._test_splits import folder_of_truth, is_test_split, without_truth
 from depthgauge.errors import BadData, CannotWrite, DepthgaugeError, Unavailable
@@ -172,7 +173,7 @@ def _sample(
 ) -> Sample | None:
     picture = recorded.annotation.picture.id
     try:
-        image = io.read_image(find_photograph(images, picture))
+        image = shown_bytes(io.read_image(find_photograph(images, picture)))
         sample = sample_of(
             recorded.annotation,
             image,

@@ -27,7 +27,7 @@ from depthgauge.annotate.reconstruct.samples import require_size
 from depthgauge.annotate.reconstruct.stopping import Stop
 from depthgauge.annotate.records.annotation import Annotation, Picture
 from depthgauge.annotate.records.files import history
-from depthgauge.errors import BadFile
+from depthgauge.annotate.shown_bytes import shown_bytes
 
 SCHEMA = 1
 PREVIEW_PX = 300
@@ -166,9 +166,4 @@ def _photograph(path: Path, picture: Picture) -> NDArray[np.uint8]:
     """The annotated photograph as RGB bytes."""
     image = io.read_image(path)
     require_size(image, picture)
-    if image.dtype != np.uint8:
-        raise BadFile(
-            f"{path}: expected a photograph with 8 bits per channel, found {image.dtype}."
-        )
-    colours = image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2)
-    return np.asarray(colours, np.uint8)
+    return shown_bytes(image)

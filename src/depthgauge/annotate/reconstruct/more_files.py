@@ -11,10 +11,10 @@ import numpy as np
 
 from depthgauge import io
 from depthgauge._options import signature_from
+from depthgauge.annotate.advising.uncertainty import Uncertainty, uncertainty
+from depthgauge.annotate.fusing.fusion import Fusion, fuse
 from depthgauge.annotate.options import AdviceOptions, FusionOptions
-from depthgauge.annotate.reconstruct.fusion import Fusion, fuse
 from depthgauge.annotate.reconstruct.meshes import mesh_of, write_mesh
-from depthgauge.annotate.reconstruct.uncertainty import Uncertainty, uncertainty
 from depthgauge.annotate.records.files import read_records
 
 SCHEMA = 1

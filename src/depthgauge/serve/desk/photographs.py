@@ -20,7 +20,8 @@ from depthgauge import io
 from depthgauge.annotate.reconstruct.export import find_photograph
 from depthgauge.annotate.records.annotation import Focal, Picture
 from depthgauge.annotate.records.folders import SUFFIX
-from depthgauge.errors import BadData, BadFile, DepthgaugeError, Refused, TooLarge, Unavailable
+from depthgauge.annotate.shown_bytes import shown_bytes
+from depthgauge.errors import BadData, DepthgaugeError, Refused, TooLarge, Unavailable
 from depthgauge.serve.desk.pictures import jpeg, reduced
 
 IMAGES = "images"
@@ -125,7 +126,7 @@ def _key(path: Path) -> tuple[Path, int]:
 def _shown(photograph: Photograph) -> Shown:
     path = photograph.path
     try:
-        pixels = _bytes(io.read_image(path, _MOST_PIXELS))
+        pixels = shown_bytes(io.read_image(path, _MOST_PIXELS))
         focal_px = io.focal_from_exif(path)
     except TooLarge:
         text = f"{path.name} has more than {_MOST_PIXELS // 10**6} million pixels; make it smaller"
@@ -140,16 +141,6 @@ def _shown(photograph: Photograph) -> Shown:
         focal = Focal(focal_px, "exif")
     small = reduced(pixels, _SMALL_PX)
     return Shown(picture, focal, jpeg(reduced(pixels, _SHOWN_PX)), jpeg(small), small)
-
-
-def _bytes(image: NDArray[np.generic]) -> NDArray[np.uint8]:
-    """Any picture as RGB bytes."""
-    if image.dtype != np.uint8:
-        image = np.rint(255 * np.clip(np.nan_to_num(image.astype(np.float32)), 0, 1))
-    colours = image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2)
-    if not colours.size:
-        raise BadFile("the picture has no pixels")
-    return np.ascontiguousarray(colours, np.uint8)
 
 
 def _sha256(path: Path) -> str:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.annotate.drawn import ball_before_wall
 
+from depthgauge.annotate.fusing.fusion import fuse
 from depthgauge.annotate.quality.exact_error import exact_errors
-from depthgauge.annotate.reconstruct.fusion import fuse
 from depthgauge.annotate.reconstruct.reconstruction import reconstruct
 from depthgauge.annotate.records.annotation import NormalMark, Picture
 from depthgauge.annotate.simulate.annotator import simulate

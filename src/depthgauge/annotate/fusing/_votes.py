@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.annotate.fusing.fold_lines import Related
 from depthgauge.annotate.reconstruct._lines import trace_points
-from depthgauge.annotate.reconstruct.fold_lines import Related
 from depthgauge.annotate.reconstruct.reconstruction import Reconstruction
 from depthgauge.annotate.records.annotation import Annotation, Stroke
 from depthgauge.types import Map

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.annotate.drawn import annotation, ball_before_wall
 
-from depthgauge.annotate.reconstruct.uncertainty import uncertainty
+from depthgauge.annotate.advising.uncertainty import uncertainty
 from depthgauge.annotate.records.annotation import NormalMark, Stroke, SurfaceMark
 from depthgauge.errors import Misuse
 

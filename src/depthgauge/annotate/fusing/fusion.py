@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from depthgauge.annotate.reconstruct._votes import (
+from depthgauge.annotate.fusing._votes import (
     mean_angles,
     person_weights,
     robust_mean,
     voted_orders,
     voted_relations,
 )
-from depthgauge.annotate.reconstruct.fold_lines import Related, fitted_normals, fold_lines
+from depthgauge.annotate.fusing.fold_lines import Related, fitted_normals, fold_lines
 from depthgauge.annotate.reconstruct.reconstruction import (
     Reconstruction,
     reconstruct,

@@ -1,0 +1,1 @@
+"""How certain a reconstruction is, and what would help most."""

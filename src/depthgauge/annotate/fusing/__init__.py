@@ -1,0 +1,1 @@
+"""Several people's annotations of one picture as one reconstruction."""
