@@ -404,6 +404,18 @@ SOURCES = {
         "tests/golden/middlebury/expected.json",
         "tests/golden/middlebury/make_inputs.py",
     ),
+    "oasis-advice": (
+        *RECONSTRUCTION,
+        "depthgauge.annotate.advising",
+        "depthgauge.synth.render.embree",
+        "depthgauge.synth.scene",
+    ),
+    "oasis-fusion": (
+        *RECONSTRUCTION,
+        "depthgauge.annotate.fusing",
+        "depthgauge.synth.render.embree",
+        "depthgauge.synth.scene",
+    ),
     "oasis-like": (
         *OASIS_MAKERS,
         "depthgauge.synth.render.embree",
@@ -437,8 +449,6 @@ SOURCES = {
         "depthgauge.synth.render.embree",
         "depthgauge.synth.scene",
         "depthgauge.metrics.ordinal",
-        "depthgauge.annotate.advising",
-        "depthgauge.annotate.fusing",
         "tools.evidence._oasis_ball",
         "tools.evidence._oasis_more",
         "tools.evidence._oasis_people",

@@ -68,3 +68,66 @@ def test_it_depends_on_the_seed_only():
 def test_impossible_options_are_refused(options):
     with pytest.raises(Misuse):
         uncertainty(two_walls(), **options)
+
+
+def roof(kind="fold"):
+    """Two planes that lean away from each other, with a line between them that is a fold."""
+    return annotation(
+        80,
+        60,
+        90.0,
+        strokes={"ridge": Stroke(kind, ((40, -1), (40, 60)), None if kind == "fold" else "left")},
+        surfaces={"a": SurfaceMark((20, 30), "planar"), "b": SurfaceMark((60, 30), "planar")},
+        normals={
+            "a": NormalMark((20, 30), (-0.5, 0.0, -1.0)),
+            "b": NormalMark((60, 30), (0.5, 0.0, -1.0)),
+        },
+    )
+
+
+def strokes_of(drawn):
+    return [one for one in uncertainty(drawn, most=50).advice if one.kind == "stroke"]
+
+
+def test_a_fold_along_which_planes_do_not_fit_is_named_before_one_along_which_they_do():
+    """At the bottom line, the planes' common edge would be vertical: it cannot be a fold."""
+    drawn = roof()
+    below = {
+        "strokes": {**drawn.strokes, "base": Stroke("fold", ((-1, 45), (80, 45)))},
+        "surfaces": {
+            **drawn.surfaces,
+            "c": SurfaceMark((20, 55), "planar"),
+            "d": SurfaceMark((60, 55), "planar"),
+        },
+        "normals": {
+            **drawn.normals,
+            "c": NormalMark((20, 55), (0.5, 0.0, -1.0)),
+            "d": NormalMark((60, 55), (-0.5, 0.0, -1.0)),
+        },
+    }
+    found = strokes_of(replace(drawn, **below))
+    assert found[0].id == "base"
+    assert "'base'" in found[0].text
+    assert found[0].at_px[1] == 45
+
+
+def test_a_stroke_whose_order_contradicts_another_is_advice():
+    drawn = annotation(
+        80,
+        60,
+        90.0,
+        strokes={
+            "left": Stroke("occlusion", ((30, 60), (30, -1)), "right"),
+            "again": Stroke("occlusion", ((50, -1), (50, 60)), "left"),
+            "top": Stroke("occlusion", ((30, 20), (50, 20)), "left"),
+        },
+    )
+    named = {one.id for one in strokes_of(drawn)}
+    made = uncertainty(drawn).reconstruction
+    assert named == set(made.violated)  # occlusions that fit are not doubted
+
+
+def test_opposite_tilts_cancel_what_is_not_linear():
+    """Copies come in pairs, so the mean of the copies is the reconstruction up to second order."""
+    found = uncertainty(two_walls(), copies=4, tilt_deg=1.0)
+    assert found.depth_percent.max() < 3

@@ -60,6 +60,7 @@ def uncertainty(
     tilt_deg: float = TILT_DEG,
     copies: int = COPIES,
     most: int = 5,
+    strokes: bool = True,
 ) -> Uncertainty:
     """The uncertainty of each pixel, and advice.
 
@@ -70,6 +71,7 @@ def uncertainty(
         tilt_deg: Mean tilt of the normals that were given.
         copies: How many tilted copies are made, at least 4.
         most: How many pieces of advice are given.
+        strokes: Whether strokes are looked at, which takes as long as all the rest.
 
     Raises:
         Misuse: Too few copies, or a tilt that is not positive.
@@ -92,7 +94,8 @@ def uncertainty(
     cosine = np.einsum("nijk,ijk->nij", np.stack([m.normals for m in found]), base.normals)
     angles = np.degrees(np.sqrt((np.arccos(np.clip(cosine, -1, 1)) ** 2).mean(axis=0)))
     advice = normal_advice(annotation, base, tilts, logs)
-    advice += stroke_advice(annotation, base, made, float(variance.mean()))
+    if strokes:
+        advice += stroke_advice(annotation, base, made, float(variance.mean()))
     advice.sort(key=lambda one: -one.gain)
     return Uncertainty(
         (100 * np.sqrt(variance)).astype(np.float32),
