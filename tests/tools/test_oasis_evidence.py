@@ -85,3 +85,17 @@ def test_people_beside_the_paper(monkeypatch):
     assert len(numbers) == 8
     assert all(np.isfinite(number.value) for number in numbers)
     assert "13.1" in people_table({n.name: n.value for n in numbers})
+
+
+def test_the_pages_of_people_show_what_their_names_say():
+    from tools.evidence import _people_page
+
+    fusion = {"shared errors alone: EDist, %": 3.0}
+    for errors in ("own", "own and shared"):
+        for i, end in enumerate(_people_page._SAID.values()):
+            fusion[f"8 people with {errors} errors{end}"] = float(i)
+    rows = _people_page.fusion_table(fusion).splitlines()
+    assert rows[2].split("|")[2:7] == [" 0.00 ", " 1.00 ", " 2.00 ", " 3.00 ", " 4 "]
+    assert "3.00" in rows[-1]
+    advice = {name: 0.5 for name, _ in _people_page._ADVICE.values()}
+    assert len(_people_page.advice_table(advice).splitlines()) == 2 + len(advice)

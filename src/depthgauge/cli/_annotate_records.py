@@ -129,16 +129,17 @@ def reconstruct(
         say(f"Look at {picture}; mesh.glb opens in any viewer of 3D models.")
 
 
-@click.command("advise", cls=OptionsCommand, short_help="which normal would help most")
+@click.command("advise", cls=OptionsCommand, short_help="which normal or stroke would help most")
 @click.argument("record", type=PLACE)
 @click.option("--out", type=PLACE, help="A folder for maps of the uncertainty.")
 @options_of(f"{_OPTIONS}:AdviceOptions")
 @json_option
 def advise(record: Path, out: Path | None, options: AdviceOptions, json_to: str | None) -> None:
-    """Says where the reconstruction of RECORD is uncertain, and which normal would help most.
+    """Says where RECORD's reconstruction is uncertain, and which normal or stroke would help most.
 
-    The reconstruction is repeated with normals that are tilted as people tilt them. With --out,
-    writes depth_percent.npy (standard deviation of the depth) and normals_deg.npy.
+    The reconstruction is repeated with normals that are tilted as people tilt them, and with single
+    strokes drawn otherwise. With --out, writes depth_percent.npy (standard deviation of the depth)
+    and normals_deg.npy.
 
     \b
       depthgauge annotate advise beach.jsonl
@@ -152,7 +153,7 @@ def advise(record: Path, out: Path | None, options: AdviceOptions, json_to: str 
         for one in found.found.advice:
             click.echo(one.text)
         if not found.found.advice:
-            click.echo("No single normal would help much.")
+            click.echo("No single normal or stroke would help much.")
 
 
 @click.command("fuse", cls=OptionsCommand, short_help="several people's records as one")
@@ -163,9 +164,10 @@ def advise(record: Path, out: Path | None, options: AdviceOptions, json_to: str 
 def fuse(records: tuple[Path, ...], out: Path, options: FusionOptions, json_to: str | None) -> None:
     """Makes one reconstruction of the RECORDS of several people who annotated one picture.
 
-    The lines are those of the person who agrees best with the others; normals are a mean in which
-    those far from the others count little. Writes depth.npy, normals.npy, labels.npy, mesh.glb and
-    spread_deg.npy, which shows where people disagree.
+    The lines are those of the person who agrees best with the others, with the closer sides that
+    most people see; normals are a mean in which persons and normals far from the others count
+    little, and planes are turned so that they meet where folds were drawn. Writes depth.npy,
+    normals.npy, labels.npy, mesh.glb and spread_deg.npy, which shows where people disagree.
 
     \b
       depthgauge annotate fuse anna/beach.jsonl ben/beach.jsonl --out beach

@@ -61,6 +61,7 @@ class FusedRecords:
             "folder": str(self.folder),
             "records": [str(path) for path in self.records],
             "lines_of": str(self.records[self.fusion.lines_of]),
+            "weights": list(self.fusion.weights),
             "spread_deg": self.spread_deg,
             "violated": list(self.fusion.reconstruction.violated),
         }

@@ -40,7 +40,7 @@ from depthgauge.synth.sets.single_views import REVISION as VIEWS_REVISION
 from depthgauge.types import Estimate, Map, Sample, Truth
 
 DATASET_ID = "oasis-like"
-REVISION = 3
+REVISION = 4
 """Incremented whenever the same options may give other bytes."""
 _PROGRAM = "depthgauge.annotate.oasis_like"
 """As written in every file since the first revision, even if this module is renamed."""
