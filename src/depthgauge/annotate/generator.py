@@ -32,7 +32,7 @@ SPEC = GeneratorSpec(
     "oasis-like",
     "Random scenes annotated by simulated people, as in OASIS, with exact geometry.",
     OasisLikeOptions,
-    revision=3,
+    revision=4,
     details="""
     The truth comes from the records of a careful annotator. Records of other people are in
     OUT/records, estimates made from them in OUT/humans, exact depth and normals in OUT/sensor. An
