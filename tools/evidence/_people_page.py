@@ -17,10 +17,12 @@ _SAID = {
 }
 _ADVICE = {
     "error left after the first normal that advice names": (
-        "error left after the first normal of the advice",
+        "error left after 1 normal(s) of the advice",
         "{:.2f}",
     ),
-    "error left after any normal": ("error left after any normal", "{:.2f}"),
+    "error left after any normal": ("error left after any 1 normal(s)", "{:.2f}"),
+    "error left after the first three": ("error left after 3 normal(s) of the advice", "{:.2f}"),
+    "error left after any three": ("error left after any 3 normal(s)", "{:.2f}"),
     "rank correlation of uncertainty and error": (
         "uncertainty and error: rank correlation",
         "{:.2f}",

@@ -15,7 +15,7 @@ from depthgauge.synth.sets.single_views import KINDS, ExactView, make_view
 from tools.evidence import Number, figure, within
 
 SMALL_PX = (240, 180)
-SEEDS = (610, 611, 612)
+SEEDS = (620, 621, 622)
 """Scenes of each kind; nothing was tuned on them, nor looked at before."""
 TOGETHER = 8
 OWN = replace(HUMAN, shared_surface_deg=0.0, shared_tilt_deg=0.0)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from depthgauge.annotate.fusing.fold_lines import Related
 from depthgauge.annotate.reconstruct._lines import trace_points
 from depthgauge.annotate.reconstruct.reconstruction import Reconstruction
-from depthgauge.annotate.records.annotation import Annotation, Stroke
-from depthgauge.types import Map
+from depthgauge.annotate.records.annotation import Annotation, RelationKind, Side, Stroke
+from depthgauge.types import Map, Mask
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ def robust_mean(normals: Array, persons: Array | None = None) -> tuple[Array, Ar
         normals: Of each person; NaN where there is none.
         persons: Weights of the persons; equal by default.
     """
-    known = np.isfinite(normals).all(axis=-1)
+    known: Mask = np.asarray(np.isfinite(normals).all(axis=-1))
     filled = np.where(known[..., None], normals, 0.0)
     given = np.ones(len(normals)) if persons is None else persons
     voice = known * given[:, None, None]
@@ -70,7 +70,7 @@ def person_weights(normals: Array) -> Array:
 def _square_from_others(normals: Array, weights: Array, person: int) -> float:
     """Mean squared angle, in degrees, between a person's normals and those of all others."""
     others = np.arange(len(normals)) != person
-    known = np.isfinite(normals).all(axis=-1)
+    known: Mask = np.asarray(np.isfinite(normals).all(axis=-1))
     mean = np.einsum("n,nijk->ijk", weights[others], np.nan_to_num(normals[others]))
     length = np.linalg.norm(mean, axis=-1)
     both = known[person] & (length > 1e-9)
@@ -92,7 +92,7 @@ def voted_orders(annotation: Annotation, others: Sequence[Reconstruction]) -> An
         if stroke.kind == "occlusion" and stroke.closer is not None:
             votes = [_vote(stroke, one) for one in others]
             if 2 * sum(v < 0 for v in votes) > len(others):
-                closer = "left" if stroke.closer == "right" else "right"
+                closer: Side = "left" if stroke.closer == "right" else "right"
                 strokes[name] = replace(stroke, closer=closer)
     return replace(annotation, strokes=strokes)
 
@@ -128,8 +128,11 @@ def _vote(stroke: Stroke, other: Reconstruction) -> int:
 
 
 def voted_relations(base: Reconstruction, annotations: Sequence[Annotation]) -> list[Related]:
-    """Relations between planes of the chosen lines that most of those who speak of them state."""
-    said: dict[tuple[int, int], Counter[str]] = {}
+    """Relations between planes of the chosen lines that most people state.
+
+    Marks of other people may lie in another surface of these lines, so a few voices do not count.
+    """
+    said: dict[tuple[int, int], Counter[RelationKind]] = {}
     for annotation in annotations:
         place = {
             name: base.segmentation.smooth_at(_in_pixels(mark.at_px, base))
@@ -143,7 +146,7 @@ def voted_relations(base: Reconstruction, annotations: Sequence[Annotation]) -> 
         (a, b, kind)
         for (a, b), votes in said.items()
         for kind, count in votes.most_common(1)
-        if 2 * count > votes.total()
+        if 2 * count > len(annotations)
     ]
 
 

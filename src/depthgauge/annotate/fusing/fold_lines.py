@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 _SAID_DEG = 12.0
 """How far normals that several people give are from the truth. What they share cannot be seen in
 how much they differ, so it is fixed; chosen on scenes 40 to 42 of each kind."""
+_MOST_DEG = 20.0
 _RELATED_DEG = 1.0
 _LINE_PX, _LEAST_DEG = 0.7, 0.35
 """How far a line may be off at its ends, and the smallest error of its direction."""
@@ -106,7 +107,8 @@ def fitted_normals(
 ) -> dict[int, Vector]:
     """The normals nearest to the given ones that fit the lines and the relations.
 
-    Lines that do not fit count little: some folds are drawn where there is none.
+    Lines that do not fit count little: some folds are drawn where there is none. If a plane would
+    lean far from what was said, lines and normals are of different things, and nothing is turned.
 
     Args:
         normals: Of planes, by number; they face the viewer.
@@ -122,6 +124,8 @@ def fitted_normals(
     said = np.zeros(2 * len(names))
     best = least_squares(fit.residuals, said, loss="soft_l1", f_scale=1.5, max_nfev=60)
     turned = fit.turned(best.x)
+    if np.einsum("ij,ij->i", turned, fit.units).min() < np.cos(np.radians(_MOST_DEG)):
+        return dict(normals)
     return dict(normals) | {n: _vector(turned[i]) for i, n in enumerate(names)}
 
 
@@ -144,7 +148,7 @@ class _Fit:
         place = {n: i for i, n in enumerate(names)}
         self.ends = np.array([(place[f.first], place[f.second]) for f in lines]).reshape(-1, 2)
         self.across = np.array([f.across for f in lines]).reshape(-1, 3)
-        kinds = {"orthogonal": [], "parallel": []}
+        kinds: dict[str, list[tuple[int, int]]] = {"orthogonal": [], "parallel": []}
         for a, b, kind in relations:
             if kind in kinds and a in place and b in place:
                 kinds[kind].append((place[a], place[b]))
@@ -166,11 +170,11 @@ class _Fit:
     def misfits(self, leans: Array) -> Array:
         """By how much lines and relations do not hold, in radians."""
         made = self.turned(leans)
-        edges = np.cross(*(made[self.ends[:, i]] for i in (0, 1)))
+        edges = np.cross(made[self.ends[:, 0]], made[self.ends[:, 1]])
         # Of planes that are nearly one, the edge may be anywhere: its length is the sine between.
         off = (edges * self.across).sum(axis=1)
         apart = (made[self.orthogonal[:, 0]] * made[self.orthogonal[:, 1]]).sum(axis=1)
-        askew = np.cross(*(made[self.parallel[:, i]] for i in (0, 1))).ravel()
+        askew = np.cross(made[self.parallel[:, 0]], made[self.parallel[:, 1]]).ravel()
         return np.concatenate([off, apart, askew])
 
 
