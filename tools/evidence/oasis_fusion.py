@@ -29,13 +29,11 @@ SHARED = replace(
     relation_deg=HUMAN.relation_deg,
 )
 """A person without errors of their own: the mean of infinitely many people."""
-FUSED: Mapping[str, tuple[AnnotatorNoise, float]] = {
-    "own": (OWN, 1.0),
-    "own and shared": (HUMAN, 1.15),
-}
-"""Errors, and the largest error of the fusion relative to the best person's; it must be below 1 for
-errors of their own. On the scenes that it was tuned on, 40 to 42 of each kind, it was 0.81 and
-0.97: the second is not claimed to be below 1."""
+FUSED: Mapping[str, AnnotatorNoise] = {"own": OWN, "own and shared": HUMAN}
+MOST = 0.7
+"""Largest error of the fusion relative to that of one person. That it is better than the best of
+them, who is known only with the truth, is reported, not claimed: it was 0.81 and 0.97 times the
+best on scenes 40 to 42 of each kind, which it was tuned on, and above 1 on others."""
 
 
 @figure(
@@ -49,7 +47,7 @@ def oasis_fusion() -> Iterator[Number]:
     views = [make_view(kind, seed, SMALL_PX, held=True) for kind in KINDS for seed in SEEDS]
     floor = float(np.mean([_error(view, reconstruct(simulate(view, SHARED, 1))) for view in views]))
     yield Number("shared errors alone: EDist, %", floor)
-    for name, (noise, most) in FUSED.items():
+    for name, noise in FUSED.items():
         fused, plain, best, alone, wins = [], [], [], [], 0
         for view in views:
             people = [simulate(view, noise, person) for person in range(1, TOGETHER + 1)]
@@ -66,9 +64,9 @@ def oasis_fusion() -> Iterator[Number]:
         yield Number(f"{said}, one person: EDist, %", float(np.mean(alone)))
         yield Number(f"{said}: scenes in which the fusion is best, %", 100 * wins / len(views))
         ratio = float(np.mean(fused) / np.mean(best))
-        yield within(f"{said}: fused, relative to the best one", ratio, 0.0, most)
+        yield Number(f"{said}: fused, relative to the best one", ratio)
         ratio = float(np.mean(fused) / np.mean(alone))
-        yield within(f"{said}: fused, relative to one person", ratio, 0.0, 0.7)
+        yield within(f"{said}: fused, relative to one person", ratio, 0.0, MOST)
 
 
 def _error(view: ExactView, made: Reconstruction) -> float:
