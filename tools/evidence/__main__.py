@@ -69,3 +69,34 @@ def _write_pages() -> None:
     write_page()
     first = (_accuracy_page, _gaps_page, light_field, capture, oasis_reconstruction, oasis_like)
     last = (hidden_truth, components, confidence, without_truth, psychometric, stratified_axes)
+    more = (error_bars, trials_others, _layers_page, _people_page, registration, quiz)
+    labels = (capture_full, capture_thin)
+    nets = (networks_spacetime, networks_refine, networks_difficulty)
+    for page in (*first, *more, *labels, *nets, tags, _rig_page, _stereogen_page, *last):
+        page.write_page()
+    error_bars.write_large_page()
+    _glass_chart.draw()
+    _without_truth_chart.draw()
+
+
+def _bring_up(figure: Figure, out: Path, force: bool) -> bool:
+    fresh = figure.is_fresh(out)
+    if fresh and not force:
+        click.echo(f"{figure.name}: fresh")
+        return True
+    try:
+        numbers = figure.record(out)
+    except MissingData as reason:
+        click.echo(
+            f"{figure.name}: {'fresh' if fresh else 'stale'}, cannot be recorded here: {reason}"
+        )
+        return True
+    click.echo(f"{figure.name}: recorded")
+    for n in numbers:
+        expected = "" if n.expected is None else f", expected {n.expected:g} +- {n.budget:g}"
+        click.echo(f" {' ' if n.met else '!'} {n.name}: {n.value:.6g}{expected}")
+    return all(n.met for n in numbers)
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tools.evidence")
