@@ -200,6 +200,7 @@ def _serve(folder, request):
     return {
         "serve photographs": ["street", folder / "street", *at],
         "serve quiz": ["quiz", *at, "--questions", "1"],
+        "serve study": ["asked", folder / "asked", *at],
         "serve start": ["/dev/null/site"],
         "serve add": [data / "tiny.toml", *at, *folders],
         "serve phase": ["stereo", "first", *at, "--opens", "2030-01-01"],
@@ -282,10 +283,15 @@ def _photograph(folder):
 
 def _annotate(folder, annotated):
     """Arguments of `annotate`; `annotated` has records, photographs, a dataset and votes."""
+    from depthgauge.annotate.exchange.files import write_document
+
     record = annotated / "records" / "simulated-1" / "planar-0000.jsonl"
     tiny = ("--annotators", "1", "--width", "64", "--height", "48")
     data, people = annotated / "data", annotated / "estimates"
     images = ("--images", annotated / "images")
+    tasks = folder / "tasks.json"
+    if annotated != folder:  # not for other verbs
+        write_document([record], "label-studio", tasks, overwrite=True, notes=print)
     return {
         "annotate serve": ["/dev/null/photographs"],
         "annotate check": [annotated],
@@ -293,6 +299,10 @@ def _annotate(folder, annotated):
         "annotate reconstruct": [record, "--out", folder / "surfaces", "--preview"],
         "annotate advise": [record],
         "annotate fuse": [record, record, "--out", folder / "fused"],
+        "annotate convert": [record, "--to", "coco", "--out", folder / "coco.json", "--overwrite"],
+        "annotate import": [
+            *(tasks, "--from", "label-studio", "--out", _gone(folder / "imported"))
+        ],
         "annotate export": [record, *images, "--out", folder / "exported", "--overwrite"],
         "annotate simulate": ["planar", "--out", folder / "study", *tiny],
         "annotate agreement": [annotated, "--no-rotation", "--size", "64"],
