@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from depthgauge.cli import _annotate_pages, _annotate_quality, _annotate_records
 from depthgauge.cli._options import (
     benchmark_argument,
     json_option,
@@ -16,7 +15,7 @@ from depthgauge.cli._options import (
     with_settings,
 )
 from depthgauge.cli._output import count, print_table, progress_bar, say, warn, write_json
-from depthgauge.cli.annotating import exchange
+from depthgauge.cli.annotating import exchange, pages, quality, records
 
 if TYPE_CHECKING:
     from depthgauge.engine.scoring.human_baseline import HumanPerformance
@@ -138,10 +137,10 @@ def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> N
 
 
 for _command in (
-    *_annotate_pages.COMMANDS,
-    *_annotate_records.COMMANDS,
+    *pages.COMMANDS,
+    *records.COMMANDS,
     *exchange.COMMANDS,
-    *_annotate_quality.COMMANDS,
+    *quality.COMMANDS,
     human,
     focal,
 ):

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from depthgauge.cli import _serve_start
 from depthgauge.cli._output import count, print_table, progress_bar, write_json
-from depthgauge.cli._serve_options import (
+from depthgauge.cli.serving import people, start
+from depthgauge.cli.serving._options import (
     FOLDER,
     answer,
     json_option,
@@ -20,7 +20,6 @@ from depthgauge.cli._serve_options import (
     public_url_option,
     site_option,
 )
-from depthgauge.cli.serving import people
 from depthgauge.errors import BadData, Misuse
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"])
@@ -47,7 +46,7 @@ def command() -> None:
     """
 
 
-command.add_command(_serve_start.COMMAND)
+command.add_command(start.COMMAND)
 for _command in (people.photographs_command, people.quiz_command, people.study_command):
     command.add_command(_command)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from depthgauge.cli._output import count, say
-from depthgauge.cli._serve_options import (
+from depthgauge.cli.serving._options import (
     FOLDER,
     answer,
     json_option,

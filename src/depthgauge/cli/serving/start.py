@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from depthgauge.cli._output import print_table, progress_bar, say
-from depthgauge.cli._serve_options import FOLDER, PORT, database_option, open_the_site
+from depthgauge.cli.serving._options import FOLDER, PORT, database_option, open_the_site
 from depthgauge.errors import DepthgaugeError, Misuse
 
 if TYPE_CHECKING:
