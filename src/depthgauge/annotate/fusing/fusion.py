@@ -4,7 +4,8 @@ People draw nearly the same lines but judge slopes differently. So the lines are
 who agrees best with the others, each occlusion has the closer side that most people see, and the
 normals are a mean of everyone's, in which persons and single normals far from the others count
 little. Errors that all people share would stay; on planes the lines correct a part of them
-(`fold_lines`).
+(`fold_lines`). A surface that comes out unlike what most people see is replaced by the median of
+their depths (`_consensus`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from depthgauge.annotate.fusing._consensus import FEWEST, keep_near_people
 from depthgauge.annotate.fusing._votes import (
     mean_angles,
     person_weights,
@@ -89,21 +91,39 @@ def fuse(
     mean, angles = robust_mean(stack, weights)
     normals = np.where(np.isfinite(mean), mean, base.normals)
     normals[~np.isfinite(base.normals).all(axis=-1)] = np.nan
+    own = normals.copy()
     relations = voted_relations(base, annotations)
     planes = _flattened(normals, stack, weights, base, relations, fit_lines and len(made) > 1)
     surfaces = SurfaceDepth(base.segmentation)
     shaped = surfaces.integrate(normals, base.camera, planes)
     scaling = surface_scales(shaped.depth, base.segmentation, base.strokes)
+    depth = scaled_depth(shaped.depth, base.segmentation, scaling.scales)
+    unlike: list[int] = []
+    if len(made) >= FEWEST:
+        depths = [one.depth for one in made]
+        depth, unlike = keep_near_people(depth, depths, base.segmentation.continuous)
+        again = np.isin(base.segmentation.continuous, unlike)
+        normals[again] = own[again]
     fused = replace(
         base,
-        depth=scaled_depth(shaped.depth, base.segmentation, scaling.scales),
+        depth=depth,
         normals=normals.astype(np.float32),
         scales=scaling.scales,
         violated=scaling.violated,
-        notes=(*base.notes, *shaped.notes, *scaling.notes),
+        notes=(*base.notes, *shaped.notes, *scaling.notes, *_replaced_note(unlike)),
         residual=shaped.residual,
     )
     return Fusion(fused, chosen, mean_angles(angles), tuple(weights.tolist()))
+
+
+def _replaced_note(surfaces: Sequence[int]) -> list[str]:
+    if not surfaces:
+        return []
+    listed = ", ".join(map(str, surfaces))
+    return [
+        f"the median of people's depths was taken for surfaces {listed}: normals and lines gave "
+        "something that fewer than half of the people see"
+    ]
 
 
 def _most_typical(made: Sequence[Reconstruction]) -> int:
