@@ -51,6 +51,7 @@ def test_events_are_checked_and_pass_as_they_are():
         (paint("event-0001", points_px=[[0, 0], [1, 1], [1, "1"]]), r"a point is \[x, y\]"),
         (paint("event-0001", points_px=[[0, 0], [1, 1], [1, 2e6]]), r"a point is \[x, y\]"),
         (paint("event-0001", points_px=[[0, 0], [1, 1], [1, float("nan")]]), "a point is"),
+        (paint("event-0001", points_px=[[0, 0], [1, 1], [1, 2e-309]]), "two decimals at most"),
         (paint("event-0001", 1, "brush"), "a brush has points_px and radius_px"),
         (paint("event-0001", 1, "brush", points_px=[], radius_px=2), "a brush has 1 to 5000"),
         (paint("event-0001", 1, "brush", radius_px=0.1), "a radius of 0.75 to 4096 px, not 0.1"),

@@ -11,7 +11,10 @@ from depthgauge.capture.masks.shapes import brush, polygon
 from depthgauge.errors import BadData
 
 SIZE = (30, 20)
-places = st.tuples(st.floats(-15, 45), st.floats(-15, 35))
+places = st.tuples(st.integers(-1500, 4500), st.integers(-1500, 3500)).map(
+    lambda place: (place[0] / 100, place[1] / 100)
+)
+"""As they are stored: in hundredths of a px."""
 
 
 def whole(region, size=SIZE):

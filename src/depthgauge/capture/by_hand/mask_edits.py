@@ -104,6 +104,9 @@ def _check_points(points: object, shape: str) -> None:
         pair = isinstance(point, list) and len(point) == 2
         if not pair or not all(type(v) in (int, float) and abs(v) <= _MOST_PX for v in point):
             raise BadData(f"a point is [x, y] in px of the picture, not {point!r:.60}.")
+        # As pages round them: no side of a shape is so flat that its slope overflows.
+        if any(round(v, 2) != v for v in point):
+            raise BadData(f"a point has two decimals at most, not {point!r:.60}.")
 
 
 def _check_radius(radius: object) -> None:
