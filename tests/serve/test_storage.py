@@ -3,7 +3,8 @@
 import hashlib
 
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import create_engine, event, inspect, text
+from sqlalchemy.pool import Pool
 from tests.serve.conftest import only_sqlite
 
 from depthgauge.errors import BadData, CannotWrite
@@ -30,6 +31,21 @@ def shape(engine):
     }
 
 
+@pytest.fixture
+def connections():
+    """The connections to any database that are open, from here on."""
+    open_now = set()
+    listeners = {
+        "connect": lambda connection, _record: open_now.add(id(connection)),
+        "close": lambda connection, _record: open_now.discard(id(connection)),
+    }
+    for name, listener in listeners.items():
+        event.listen(Pool, name, listener)
+    yield open_now
+    for name, listener in listeners.items():
+        event.remove(Pool, name, listener)
+
+
 @only_sqlite
 def test_the_migrations_make_the_tables_of_the_models(database, tmp_path):
     engine = create_engine(f"sqlite:///{tmp_path / 'models.db'}")
@@ -39,7 +55,7 @@ def test_the_migrations_make_the_tables_of_the_models(database, tmp_path):
 
 
 @only_sqlite
-def test_migrating_again_changes_nothing_and_a_newer_version_is_refused(database):
+def test_migrating_again_changes_nothing_and_a_newer_version_is_refused(database, connections):
     engine = engine_of(database)
     with database.begin() as session:
         session.add(Team(name="A", created_at=1))
@@ -47,8 +63,10 @@ def test_migrating_again_changes_nothing_and_a_newer_version_is_refused(database
     with database.begin() as session:
         assert session.query(Team).count() == 1
         session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    before = len(connections)
     with pytest.raises(BadData, match="not known here"):
         migrate(str(engine.url))
+    assert len(connections) == before
 
 
 @only_sqlite
