@@ -125,7 +125,7 @@ def write_page(*, check: bool = False) -> bool:
     if not numbers:
         return False
     parts = {"full size": _aims_table(numbers), "full cost": _cost_table(numbers)}
-    parts["full classes"] = _class_table(numbers)
+    parts |= {"full classes": _class_table(numbers), "full bars": _bars_table(numbers)}
     return update("capture.md", parts, "evidence", check)
 
 
@@ -148,11 +148,20 @@ def _shown(name: str, value: float) -> str:
     return f"{value:,.0f}" if name == "labels" else f"{value:.3f}"
 
 
+def _bars_table(numbers: Mapping[str, float]) -> str:
+    columns = ("within 1 sigma, %", "within 2 sigma, %")
+    nominal = ["nominal", "68.3", "95.4"]
+    pairs = ("balanced", "unbalanced")
+    rows = [[p, *(f"{numbers[f'{p}: {c}']:.1f}" for c in columns)] for p in pairs]
+    return table(["labels", *columns], [*rows, nominal])
+
+
 def _cost_table(numbers: Mapping[str, float]) -> str:
     time, memory = ": processor time, s", ": peak memory, GiB"
     rows = []
     for stage in (name.removesuffix(time) for name in numbers if name.endswith(time)):
         peak = numbers.get(stage + memory)
         shown = "" if peak is None else f"{peak:.2f}"
-        rows.append([stage, f"{numbers[stage + time]:,.0f}", shown])
+        seconds = numbers[stage + time]
+        rows.append([stage, f"{seconds:,.0f}" if seconds >= 10 else f"{seconds:.1f}", shown])
     return table(["step", time.removeprefix(": "), memory.removeprefix(": ")], rows)
