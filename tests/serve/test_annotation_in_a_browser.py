@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.serve.conftest import PASSWORD
-from tests.serve.desk.browsing import browsing, check_page
+from tests.serve.desk.browsing import browsing, check_page, wait_until
 from tests.serve.desk.hand import Hand
 from tests.serve.test_annotation_pages import drawn as plane
 
@@ -117,7 +117,7 @@ def test_two_people_on_one_photograph_see_each_other(chromium, running, site, tm
     hand.settle()
     first.get_by_text("Somebody else draws on this photograph").wait_for()
     place = "document.querySelector('dg-draw').others()[0]?.at_px ?? null"
-    first.wait_for_function(f"{place} !== null")
+    wait_until(first, f"{place} !== null")
     assert first.evaluate(place) == pytest.approx([140, 60], abs=1)
     # Their line is theirs: nothing of it is here, and what is drawn here is not there.
     first.get_by_text("0 lines, 0 normals").wait_for()

@@ -3,6 +3,7 @@
 import os
 import socket
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -59,6 +60,18 @@ def browsing(chromium, *, width=1440, height=900, scheme="light", allow=()):
         assert trouble == [], trouble
     finally:
         context.close()
+
+
+def wait_until(page, expression, seconds=45):
+    """Waits until the expression holds in the page.
+
+    `page.wait_for_function` evaluates its text within the page from its second look on, which
+    our pages forbid: it passes or fails depending on the machine's speed.
+    """
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"{page.url}: {expression} did not hold in {seconds} s"
+        page.wait_for_timeout(50)
 
 
 def check_page(page, name=""):

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.capture.by_hand.conftest import begin_edited
 from tests.capture.conftest import make_world
-from tests.serve.desk.browsing import browsing, check_page, served_desk
+from tests.serve.desk.browsing import browsing, check_page, served_desk, wait_until
 
 from depthgauge.capture.by_hand.cloud import cloud_piece
 from depthgauge.capture.by_hand.removals import RemovalView
@@ -234,8 +234,8 @@ def test_a_cloud_is_cleaned_by_the_mouse_and_the_audit_improves(chromium, fresh)
         standing(page, 1)
         # The right view has the same patch at another place; the picture is lassoed there.
         page.locator("dg-clean select").first.select_option("right")
-        page.wait_for_function(
-            "document.querySelector('dg-clean').shadowRoot.querySelector('.removed') !== null"
+        wait_until(
+            page, "document.querySelector('dg-clean').shadowRoot.querySelector('.removed') !== null"
         )
         page.wait_for_timeout(300)
         box = box_of(page, "picture")
@@ -271,9 +271,8 @@ def test_what_is_looked_at_closely_comes_in_more_detail(chromium, fresh, monkeyp
         with page.expect_response(lambda answer: "cloud/left?x=" in answer.url):
             for _ in range(8):
                 page.keyboard.press("+")
-        page.wait_for_function(
-            f"!document.querySelector('dg-clean').shadowRoot.textContent.includes('{few:,} points')"
-        )
+        text = "document.querySelector('dg-clean').shadowRoot.textContent"
+        wait_until(page, f"!{text}.includes('{few:,} points')")
         # What is removed holds for the full maps, however few points are drawn.
         page.keyboard.press("l")
         box = box_of(page, "picture")

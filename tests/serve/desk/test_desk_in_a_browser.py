@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.serve.desk.browsing import wait_until
 from tests.serve.desk.hand import Hand, angle_deg, served
 from tools.web import WEB
 
@@ -218,7 +219,7 @@ def test_two_tabs_see_each_other(folder, opened):
         first.get_by_text("1 lines, 0 normals").wait_for()
         # Where the other tab points is shown, too.
         place = "document.querySelector('dg-draw').others()[0]?.at_px ?? null"
-        first.wait_for_function(f"{place} !== null")
+        wait_until(first, f"{place} !== null")
         assert first.evaluate(place) == pytest.approx([150, 60], abs=1)
         other = Hand(first, (160, 120), 192.0)
         other.key("e")

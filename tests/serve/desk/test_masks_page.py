@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 from tests.capture.masks.networks import decoder, encoder
-from tests.serve.desk.browsing import browsing, check_page, served_desk
+from tests.serve.desk.browsing import browsing, check_page, served_desk, wait_until
 from tests.serve.desk.masked import (
     drawable,
     mask,
@@ -85,9 +85,10 @@ def test_a_mask_is_drawn_by_the_mouse_and_carried_to_the_other_view(chromium, fr
         assert np.array_equal(shown(page, truth.shape), mask(session)), "to the last pixel"
         page.get_by_role("button", name="Carry to the other views").click()
         page.wait_for_selector("dg-carried table", timeout=60000)
-        page.wait_for_function(
+        wait_until(
+            page,
             "[...document.querySelector('dg-masks').shadowRoot.querySelector('dg-carried')"
-            ".shadowRoot.querySelectorAll('img')].every(i => i.complete && i.naturalWidth > 0)"
+            ".shadowRoot.querySelectorAll('img')].every(i => i.complete && i.naturalWidth > 0)",
         )
         check_page(page, "masks-carried")
     drawn = intersection_over_union(mask(session), truth)
