@@ -182,6 +182,19 @@ LAYER_MAKERS = (
     "!depthgauge.synth.sets.layers._sheet",
 )
 """What decides the bytes of a set of `make layers`."""
+FINE_TUNERS = (
+    *LAYER_MAKERS,
+    "depthgauge.datasets.layered",
+    "depthgauge.engine.training",
+    "depthgauge.methods.nets._packs",
+    "depthgauge.methods.nets._torch.blocks",
+    "depthgauge.methods.nets._torch.correlation",
+    "depthgauge.methods.nets._torch.data",
+    "depthgauge.methods.nets._torch.stereo_net",
+    "depthgauge.methods.nets._torch.training",
+    "src/depthgauge/methods/nets/_weights/stereo.safetensors",
+)
+"""What decides the weights of a stereo network that was fine-tuned on a set of `make layers`."""
 RIG_MAKERS = (
     "depthgauge.datasets._stereogen.poses",
     "depthgauge.datasets._stereogen.writing",
@@ -535,6 +548,8 @@ SOURCES = {
         "depthgauge.methods.nets.flow",
         "depthgauge.methods.nets.stereo",
         "depthgauge.metrics.flow",
+        "src/depthgauge/methods/nets/_weights/flow.safetensors",
+        "src/depthgauge/methods/nets/_weights/stereo.safetensors",
     ),
     "networks-difficulty": (
         "depthgauge.analysis.difficulty",
@@ -550,6 +565,19 @@ SOURCES = {
         "depthgauge.synth.sets.stratified",
         "src/depthgauge/benchmarks/stratified-stereo.toml",
         "tools.evidence._trials",
+        "src/depthgauge/methods/nets/_weights/stereo.safetensors",
+    ),
+    "networks-fine-tune": (
+        *FINE_TUNERS,
+        "tools.evidence._rooms",
+        *_TRIALS,
+        *_STEREO,
+        "docs/evidence/trials/trial-middlebury-2001.toml",
+        "depthgauge.datasets.middlebury_2001",
+        "depthgauge.methods.nets._networks",
+        "depthgauge.methods.nets._torch.inference",
+        "depthgauge.methods.nets.stereo",
+        "src/depthgauge/benchmarks/layers-disparity-first.toml",
     ),
     "networks-refine": (
         *SIMULATOR,
@@ -581,13 +609,16 @@ SOURCES = {
         "depthgauge.methods.nets._torch.correlation",
         "depthgauge.methods.nets._torch.spacetime",
         "depthgauge.methods.nets._torch.stereo_net",
+        "src/depthgauge/methods/nets/_weights/stereo.safetensors",
     ),
     "networks-layers": (
         *LAYER_MAKERS,
+        "tools.evidence._rooms",
         "tools.evidence._trials",
         "depthgauge.datasets.layered",
         "depthgauge.methods._images",
         "depthgauge.methods.dis",
+        "depthgauge.methods.farneback",
         "depthgauge.methods.nets._networks",
         "depthgauge.methods.nets._torch.blocks",
         "depthgauge.methods.nets._torch.correlation",
@@ -598,6 +629,8 @@ SOURCES = {
         "depthgauge.methods.peel",
         "depthgauge.metrics.layers",
         "src/depthgauge/benchmarks/layers-flow.toml",
+        "src/depthgauge/methods/nets/_weights/flow.safetensors",
+        "src/depthgauge/methods/nets/_weights/layers.safetensors",
     ),
     "trials-flow": (
         *_TRIALS,

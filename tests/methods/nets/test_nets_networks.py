@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import cv2
 import numpy as np
 import pytest
 
@@ -15,12 +16,12 @@ if torch:  # the modules below import it at their top
 
     from depthgauge.errors import BadFile, Unavailable
     from depthgauge.methods import find_method
-    from depthgauge.methods.nets._networks import WEIGHTS
+    from depthgauge.methods.nets._networks import WEIGHTS, as_colour
     from depthgauge.methods.nets._tensors import read_tensors, write_tensors
     from depthgauge.methods.nets._torch import correlation
     from depthgauge.methods.nets._torch.blocks import enlarge
     from depthgauge.methods.nets._torch.flow_net import FlowNet, layers_from_flow
-    from depthgauge.methods.nets._torch.inference import Runner, _tiles
+    from depthgauge.methods.nets._torch.inference import Runner, _tiles, network
     from depthgauge.methods.nets._torch.stereo_net import StereoNet
     from depthgauge.methods.nets._torch.training.loop import Plan, _cycle, start_from, train
     from depthgauge.methods.nets._torch.training.losses import errors, sequence_loss
@@ -53,6 +54,41 @@ def test_look_ups_agree_with_sampled_features(way):
     made = correlation._kept if way == "kept" else correlation.on_demand
     found = made(first, second, 3, 2)(match)
     assert torch.allclose(found, reference_windows(first, second, match, 3, 2), atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [7, 32, 75])
+def test_nearby_correlations_are_those_of_warped_and_shifted_features(columns):
+    """Widths below, at and beyond a block of columns."""
+    torch.manual_seed(2)
+    first, second = torch.randn(2, 8, 5, columns), torch.randn(2, 8, 5, columns)
+    match = correlation.pixels(first) + 2 * torch.randn(2, 2, 5, columns)
+    moved = F.pad(correlation.warp(second, match), (2, 2, 2, 2))
+    expected = [
+        (first * moved[:, :, i : i + 5, j : j + columns]).sum(1) / 8**0.5
+        for i in range(5)
+        for j in range(5)
+    ]
+    found = correlation.nearby(first, second, 2)(match)
+    assert torch.allclose(found, torch.stack(expected, 1), atol=1e-5)
+
+
+@pytest.mark.parametrize("task", ["stereo", "flow"])
+def test_fused_networks_learn_the_same(task, tmp_path, monkeypatch):
+    """What is compiled is named by the classes; here the compiler returns what it is given."""
+    compiled = []
+
+    def compile_(function, **options):
+        compiled.append(function.__name__)
+        return function
+
+    monkeypatch.setattr(torch, "compile", compile_)
+    given = {"batch": 1, "size": (64, 96), "steps": 1, "pool": 2, "textures": 2, "texture_px": 64}
+    plans = [
+        Plan(task, tmp_path / str(on), fused=on, validation=1, **given) for on in (False, True)
+    ]
+    plain, fused = ({k: v for k, v in train(p).items() if k != "seconds"} for p in plans)
+    assert plain == fused
+    assert {"encoded", "enlarged"} < set(compiled)
 
 
 def test_look_ups_of_several_layers_are_those_of_each():
@@ -173,6 +209,75 @@ def test_disparities_that_differ_by_more_than_a_margin_survive_tiles():
     assert np.median(np.abs(found[192:288, 100:] - 100)) < 1
 
 
+def plane(disparity_px, size):
+    """Blurred noise moved by a whole number of px, with as much around it."""
+    rng = np.random.default_rng(3)
+    wide = rng.integers(0, 255, (size[0], size[1] + disparity_px), dtype=np.uint8)
+    wide = np.repeat(cv2.blur(wide, (3, 3))[..., None], 3, 2)
+    views = {"left_image": wide[:, : size[1]], "right_image": wide[:, disparity_px:]}
+    return Inputs({**views, "sample": "a", "quantity": "disparity"})
+
+
+def test_strips_say_what_one_pass_says():
+    inputs = plane(20, (320, 384))
+    strips = find_method("nets-stereo:at_once_mpx=0.06").estimate(inputs, "disparity").values
+    whole = find_method("nets-stereo").estimate(inputs, "disparity").values
+    assert np.median(np.abs(strips - whole)) < 0.05
+    assert np.median(np.abs(strips - 20)[:, 64:]) < 0.5
+
+
+def test_disparities_beyond_those_learned_are_found_at_half_the_size():
+    inputs = plane(250, (256, 800))
+    found = find_method("nets-stereo").estimate(inputs, "disparity").values
+    assert np.mean(np.abs(found[:, 300:] - 250) < 3) > 0.9
+
+
+def test_a_second_estimate_of_enlarged_pictures_is_in_px_of_the_given_ones():
+    inputs = plane(20, (160, 256))
+    once, twice = (
+        find_method(f"nets-stereo:averaged={on}").estimate(inputs, "disparity").values
+        for on in ("false", "true")
+    )
+    assert np.median(np.abs(twice - 20)[:, 64:]) < 0.3
+    assert not np.array_equal(once, twice)
+    network_alone = Runner(
+        network("stereo", WEIGHTS / "stereo.safetensors", "cpu"), "cpu", 10, 10**6
+    )
+    pair = [as_colour(inputs[name]) for name in ("left_image", "right_image")]
+    assert np.array_equal(network_alone.stereo(*pair, largest_px=64.0).motion[0, 0], once)
+
+
+def test_a_wide_range_without_large_disparities_changes_nothing():
+    """Where the guide has no disparity beyond those learned, it is not followed."""
+    runner = Runner(network("stereo", WEIGHTS / "stereo.safetensors", "cpu"), "cpu", 8, 10**6)
+    inputs = plane(20, (160, 256))
+    pair = [as_colour(inputs[name]) for name in ("left_image", "right_image")]
+    narrow, wide = (runner.stereo(*pair, largest_px) for largest_px in (64.0, 250.0))
+    assert np.array_equal(narrow.motion, wide.motion)
+
+
+def test_a_polished_flow_is_closer_to_a_shift_by_half_a_px(frames):
+    """Textures move by (1.5, -0.5) px; the polish makes the network's flow closer to it."""
+    inputs = frames(1.5, -0.5, size=(128, 160))
+    errors = []
+    for polish in (0, 10):
+        flow = find_method(f"nets-flow:polish={polish}").estimate(inputs, "flow").values
+        errors.append(np.linalg.norm(flow - np.float32([1.5, -0.5]), axis=-1)[8:-8, 8:-8])
+    assert np.median(errors[1]) < 0.7 * np.median(errors[0])
+    assert np.median(errors[1]) < 0.1
+
+
+def test_no_polish_is_the_network_s_flow(frames):
+    from depthgauge.methods.nets.flow import polished
+
+    inputs = frames(1, 0)
+    grey = [inputs[name] for name in ("first_image", "second_image")]
+    flow = np.zeros((*grey[0].shape, 2), np.float32)
+    assert polished(flow, *grey, 0) is flow
+    assert not np.array_equal(polished(flow, *grey, 3), flow)
+    assert not flow.any(), "what is given stays as it is"
+
+
 def test_a_plane_is_found(stereo):
     found = find_method("nets-stereo").estimate(stereo(6.0, size=(96, 160)), "disparity")
     error = np.abs(found.values - 6)[8:-8, 16:-8]
@@ -226,3 +331,12 @@ def test_a_single_flow_stands_for_layers(frames):
 
     inputs = Inputs({**frames(1, 0), "quantity": "layered_flow"})
     assert estimate(inputs, FlowNetOptions(updates=1)).shape == (80, 120, 2)
+
+
+def test_the_size_of_tiles_is_hashed_since_it_moves_numbers():
+    for name in ("nets-stereo", "nets-flow", "nets-layers"):
+        usual, other = (
+            find_method(f"{name}{given}").options_hash for given in ("", ":at_once_mpx=0.5")
+        )
+        assert usual != other
+        assert usual == find_method(f"{name}:device=cpu").options_hash

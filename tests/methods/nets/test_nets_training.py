@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,48 @@ def test_training_from_packs_is_judged_on_what_is_held_out(tmp_path):
     with np.load(tmp_path / "out" / "samples.npz") as samples:
         assert (samples["truth"] == 3).all()
         assert samples["estimate"].shape == (2, *SIZE, 1)
+
+
+@pytest.mark.nets
+def test_stored_weights_lie_between_the_old_and_the_trained_ones(tmp_path):
+    pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
+    from depthgauge.methods.nets._networks import WEIGHTS
+    from depthgauge.methods.nets._tensors import read_tensors
+    from depthgauge.methods.nets._torch.training.loop import Plan, train
+
+    old = WEIGHTS / "stereo.safetensors"
+    given = {"batch": 1, "size": SIZE, "pool": 1, "textures": 1, "texture_px": 32}
+    plan = Plan("stereo", tmp_path, steps=2, validation=1, start=old, rate=0.05, **given)
+
+    def stored(learned):
+        train(replace(plan, learned=learned))
+        return read_tensors(tmp_path / "stereo.safetensors")[0]
+
+    # The checkpoint keeps the trained weights: each call stores another blend of the same training.
+    trained, between, same = stored(1.0), stored(0.25), stored(0.0)
+    for name, start in read_tensors(old)[0].items():
+        assert (same[name] == start).all()
+        expected = 0.75 * start.astype(np.float32) + 0.25 * trained[name].astype(np.float32)
+        assert np.allclose(between[name], expected, rtol=2e-3, atol=1e-4)
+    assert any((trained[name] != same[name]).any() for name in same)
+
+
+@pytest.mark.nets
+def test_weights_are_averaged_and_those_of_other_networks_refused(tmp_path):
+    pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
+    from depthgauge.methods.nets._networks import WEIGHTS
+    from depthgauge.methods.nets._tensors import read_tensors, write_tensors
+    from depthgauge.methods.nets._torch.training.loop import average
+
+    one = WEIGHTS / "stereo.safetensors"
+    moved = {name: values + np.float16(0.5) for name, values in read_tensors(one)[0].items()}
+    write_tensors(tmp_path / "moved", moved)
+    average([one, tmp_path / "moved"], tmp_path / "mean")
+    for name, values in read_tensors(one)[0].items():
+        found = read_tensors(tmp_path / "mean")[0][name].astype(np.float32)
+        assert np.allclose(found, values.astype(np.float32) + 0.25, atol=4e-3)
+    with pytest.raises(ValueError, match="another network"):
+        average([one, WEIGHTS / "flow.safetensors"], tmp_path / "mean")
 
 
 @pytest.mark.nets

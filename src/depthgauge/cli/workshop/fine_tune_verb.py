@@ -63,6 +63,14 @@ from depthgauge.errors import Misuse
     help="Share of the steps that learn from synthetic pairs, so that it forgets less.",
 )
 @click.option(
+    "--learned",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.75,
+    show_default=True,
+    help="How far the stored weights go from the old (0) to the trained ones (1); below 1, the "
+    "network forgets less.",
+)
+@click.option(
     "--held-out",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.2,
@@ -85,6 +93,7 @@ def command(
     crops: int,
     rate: float,
     new_pairs: float,
+    learned: float,
     held_out: float,
     seconds: float,
     seed: int,
@@ -129,6 +138,7 @@ def command(
         start=start or WEIGHTS / f"{kind}.safetensors",
         packs=packs,
         packed_share=1 - new_pairs,
+        learned=learned,
         rate=rate,
         pool=64,
         textures=32,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = Path(__file__).parent / "_weights"
 """Weights of the package, one file per network."""
-LOCAL = ("device", "at_once_mpx")
+LOCAL = ("device",)
 """Options that are specific to one machine."""
 
 
@@ -32,7 +32,7 @@ class NetworkOptions(MethodOptions):
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where it computes; auto: on a GPU if there is one."""
     at_once_mpx: float = Field(default=1.0, gt=0.05)
-    """Larger pictures are estimated at a smaller scale first and refined in tiles of this size."""
+    """Larger pictures are estimated in tiles of this size; a flow starts from a smaller scale."""
 
     def short_name(self) -> str:
         """The name of the file of weights, if one is given."""

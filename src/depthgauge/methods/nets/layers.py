@@ -27,6 +27,7 @@ SPEC = MethodSpec(
     cite="after Wen et al. 2024",
     options=LayersNetOptions,
     local=LOCAL,
+    revision=2,
 )
 
 

@@ -7,11 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from depthgauge.errors import BadFile, MissingExtra, Unavailable
-from depthgauge.methods._images import two_images
+from depthgauge.methods._images import Bytes, as_grey, two_images
 from depthgauge.methods._spec import MethodOptions, MethodSpec
 from depthgauge.methods.nets._networks import as_colour, confidence_of
+from depthgauge.methods.nets.flow import POLISH, polished
 from depthgauge.methods.nets.layers import pruned
 from depthgauge.types import Estimate, Inputs
 
@@ -30,6 +32,8 @@ class OnnxOptions(MethodOptions):
     """The file that `depthgauge train export` wrote."""
     kind: Literal["stereo", "flow", "layers"] = "stereo"
     """Which network it is."""
+    polish: int = Field(default=POLISH, ge=0, le=100)
+    """As with `nets-flow`; other networks do not have it."""
 
     def takes(self) -> tuple[str, ...]:
         """The two pictures of this kind of network."""
@@ -72,16 +76,20 @@ def estimate(inputs: Inputs, options: OnnxOptions) -> Estimate:
         for each in (first, second)
     ]
     motion, spread = session.run(None, {"first": given[0], "second": given[1]})
-    return _estimate(motion[..., :tall, :wide], spread[..., :tall, :wide], options.kind)
+    pair = (as_grey(first), as_grey(second))
+    return _estimate(motion[..., :tall, :wide], spread[..., :tall, :wide], pair, options)
 
 
-def _estimate(motion: NDArray[Any], spread: NDArray[Any], kind: str) -> Estimate:
-    if kind == "layers":
+def _estimate(
+    motion: NDArray[Any], spread: NDArray[Any], pair: tuple[Bytes, Bytes], options: OnnxOptions
+) -> Estimate:
+    if options.kind == "layers":
         return Estimate(pruned(motion.transpose(0, 2, 3, 1), _WITHIN_PX), "layered_flow")
     trust = {"confidence": confidence_of(spread[0, 0])}
-    if kind == "stereo":
+    if options.kind == "stereo":
         return Estimate(np.ascontiguousarray(motion[0, 0]), "disparity", trust)
-    return Estimate(np.ascontiguousarray(motion[0].transpose(1, 2, 0)), "flow", trust)
+    flow = np.ascontiguousarray(motion[0].transpose(1, 2, 0))
+    return Estimate(polished(flow, *pair, options.polish), "flow", trust)
 
 
 def _session(model: str) -> Any:

@@ -25,6 +25,9 @@ class StereoNetOptions(PairOptions, NetworkOptions):
 
     updates: int = Field(default=10, ge=1, le=100)
     """Number of recurrent updates; by default as many as while training."""
+    averaged: bool = True
+    """Average with a second estimate, from pictures upside down and half as large again where
+    disparities allow that: fewer wrong pixels for three times the work."""
 
 
 SPEC = MethodSpec(
@@ -35,6 +38,7 @@ SPEC = MethodSpec(
     cite="after Lipson, Teed & Deng 2021",
     options=StereoNetOptions,
     local=LOCAL,
+    revision=2,
 )
 
 
@@ -45,7 +49,9 @@ def estimate(inputs: Inputs, options: StereoNetOptions) -> Estimate | Map:
     if "disparity_range" in inputs:
         low, high = (float(end) for end in inputs["disparity_range"])
     left, right = as_colour(pair.left), as_colour(pair.right)
-    found = runner("stereo", options).stereo(left, right, high * pair.scale)
+    found = runner("stereo", options).stereo(
+        left, right, high * pair.scale, averaged=options.averaged
+    )
     disparity = found.motion[0, 0]
     if "disparity_range" in inputs:
         disparity = np.clip(disparity, low * pair.scale, high * pair.scale)

@@ -115,12 +115,19 @@ class MotionEncoder(nn.Module):
 class Head(nn.Module):
     """The next change of the motion, and the weights of upsampling it."""
 
+    FUSED = ("enlarged",)
+
     def __init__(self, hidden: int, components: int, factor: int, inside: int = 96) -> None:
         super().__init__()
+        self._factor = factor
         self.change = nn.Sequential(conv(hidden, inside), nn.ReLU(), conv(inside, components))
         self.weights = nn.Sequential(
             conv(hidden, inside), nn.ReLU(), conv(inside, 9 * factor**2, 1)
         )
+
+    def enlarged(self, motion: Tensor, state: Tensor) -> Tensor:
+        """The motion in px of the finer scale."""
+        return enlarge(motion, self.weights(state), self._factor)
 
 
 def enlarge(motion: Tensor, weights: Tensor, factor: int) -> Tensor:

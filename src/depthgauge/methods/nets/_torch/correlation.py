@@ -17,6 +17,8 @@ LookUp = Callable[[Tensor], Tensor]
 """From the current match (x, or x and y, in px of the scale) to the correlations around it."""
 LARGEST_VOLUME = 2**27
 """Correlations of all pairs are kept up to this number, and otherwise computed when looked up."""
+_BLOCK = 32
+"""Columns that are multiplied with all around them at once."""
 
 
 def along_rows(first: Tensor, second: Tensor, levels: int, radius: int) -> LookUp:
@@ -165,24 +167,35 @@ def _interpolated(values: Tensor, across: Tensor, down: Tensor, radius: int) -> 
 
 
 def nearby(first: Tensor, second: Tensor, radius: int) -> LookUp:
-    """Correlations with a small window around the match, after warping the other features to it."""
+    """Correlations with a small window around the match, after warping the other features to it.
+
+    Rows are multiplied block by block, as matrices: of the products of all columns of a block with
+    all around it, those within the window are a band beside the diagonal.
+    """
     channels, height, width = first.shape[1:]
-    near = first.float() / math.sqrt(channels)
+    beyond, starts = -width % _BLOCK, range(0, width, _BLOCK)
+    near = F.pad(first.float() / math.sqrt(channels), (0, beyond))
+    near = near.unflatten(3, (len(starts), _BLOCK)).permute(0, 2, 3, 4, 1)
 
     def look_up(match: Tensor) -> Tensor:
         several = match.shape[0] // first.shape[0]
-        moved = F.pad(warp(_repeated(second.float(), several), match), (radius,) * 4)
-        own, size = _repeated(near, several), 2 * radius + 1
-        return torch.stack(
-            [
-                (own * moved[:, :, i : i + height, j : j + width]).sum(1)
-                for i in range(size)
-                for j in range(size)
-            ],
-            1,
-        )
+        moved = warp(_repeated(second.float(), several), match)
+        moved = F.pad(moved, (radius, radius + beyond, radius, radius))
+        blocks = [moved[..., start : start + _BLOCK + 2 * radius] for start in starts]
+        around = torch.stack(blocks, 3).permute(0, 2, 3, 1, 4)
+        own = _repeated(near, several)
+        rows = [_band(own @ around[:, i : i + height]) for i in range(2 * radius + 1)]
+        found = torch.stack(rows, -2).flatten(-2)
+        return found.flatten(2, 3)[:, :, :width].permute(0, 3, 1, 2)
 
     return look_up
+
+
+def _band(products: Tensor) -> Tensor:
+    """The values (..., n, 1 + m) beside the diagonal of matrices (..., n, n + m)."""
+    columns, more = products.shape[-2], products.shape[-1] - products.shape[-2]
+    flat = F.pad(products.flatten(-2), (0, columns))
+    return flat.unflatten(-1, (columns, columns + more + 1))[..., : more + 1]
 
 
 def _repeated(values: Tensor, times: int) -> Tensor:

@@ -16,7 +16,6 @@ from depthgauge.methods.nets._torch.blocks import (
     Head,
     MotionEncoder,
     double,
-    enlarge,
 )
 from depthgauge.methods.nets._torch.correlation import LookUp, all_pairs, nearby, pixels
 
@@ -32,6 +31,8 @@ _SPREAD_OVER = 4
 
 class Stage(nn.Module):
     """Recurrent updates at one scale."""
+
+    FUSED = ("forward",)
 
     def __init__(self, hidden: int, looked_up: int, motion: int, more: int, factor: int) -> None:
         super().__init__()
@@ -49,6 +50,8 @@ class Stage(nn.Module):
 
 class FlowNet(nn.Module):
     """Flow from the first picture to the second, one per context."""
+
+    FUSED = ("encoded",)
 
     def __init__(self, layers: int = 1) -> None:
         super().__init__()
@@ -90,14 +93,14 @@ class FlowNet(nn.Module):
             state, flow = self._updated(self.coarse, look_up, state, contexts[0], flow)
             last = [*last[1 - _SPREAD_OVER :], flow.detach()]
             if self.training or i + 1 == updates:
-                halves.append(enlarge(flow, self.coarse.head.weights(state), 2))
+                halves.append(self.coarse.head.enlarged(flow, state))
         spread = torch.stack(last).std(0, correction=0).norm(dim=1, keepdim=True)
         look_up, above, state, flow = nearby(*near, _NEAR), double(state), states[1], halves[-1]
         full = []
         for i in range(fine_updates):
             state, flow = self._updated(self.fine, look_up, state, contexts[1], flow, above)
             if self.training or i + 1 == fine_updates:
-                full.append(enlarge(flow, self.fine.head.weights(state), 4))
+                full.append(self.fine.head.enlarged(flow, state))
         return halves, full, 8 * double(double(double(spread)))
 
     @staticmethod

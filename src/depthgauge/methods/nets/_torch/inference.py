@@ -1,4 +1,4 @@
-"""Networks on whole pictures: at once, or from coarse to fine in tiles where they are large."""
+"""Networks on whole pictures: at once, or in tiles and from coarse to fine where they must be."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ Floats = NDArray[np.float32]
 
 _LEARNED_DISPARITY_PX = 170.0
 """Up to here, disparities were learned; larger ones are found at a smaller scale first."""
+_SURELY_LEARNED_PX = 0.9 * _LEARNED_DISPARITY_PX
+_BEYOND = 1e-3
+"""Where a smaller share of the pixels is beyond what was learned, the guide is not followed."""
+_LARGER = 1.5
+"""Factor on the pictures' sides for a second estimate; chosen on synthetic pairs."""
 _MULTIPLE = 32
 """Sides at each scale; a multiple of what the networks need."""
 _MARGIN_PX = 64
 """Seen around a tile, and not used."""
-_FINER_UPDATES = 6
-"""Updates at a finer scale, which starts from the coarser estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,70 +52,122 @@ class Runner:
     at_once_px: int
 
     @torch.inference_mode()
-    def stereo(self, left: Floats, right: Floats, largest_px: float) -> Found:
-        """Disparity of pictures (H, W, 3) from 0 to 1; the largest one that may occur is given."""
+    def stereo(
+        self, left: Floats, right: Floats, largest_px: float, *, averaged: bool = False
+    ) -> Found:
+        """Disparity of pictures (H, W, 3) from 0 to 1.
+
+        Args:
+            left: The picture whose pixels get a disparity.
+            right: The other one.
+            largest_px: The largest disparity that may occur.
+            averaged: Average with a second estimate, upside down and larger.
+        """
         first, second = self._tensor(left), self._tensor(right)
-        motion, spread = self._from_coarse(first, second, largest_px, 1)
+        motion, spread = self._stereo(first, second, largest_px)
+        if averaged:
+            again, wide = self._upside_down(first, second, largest_px)
+            spread = torch.sqrt((spread**2 + wide**2) / 2 + ((motion - again) / 2) ** 2)
+            motion = (motion + again) / 2
         return _found(motion, spread)
 
     @torch.inference_mode()
     def flow(self, one: Floats, other: Floats) -> Found:
         """Flow, or flows of all layers, from the first picture (H, W, 3) to the second."""
-        motion, spread = self._from_coarse(self._tensor(one), self._tensor(other), 0.0, 2)
-        return _found(motion, spread)
+        return _found(*self._flow(self._tensor(one), self._tensor(other)))
 
     def _tensor(self, picture: Floats) -> Tensor:
         values = torch.from_numpy(np.ascontiguousarray(picture.transpose(2, 0, 1)))[None]
         return values.to(self.device)
 
-    def _from_coarse(
-        self, first: Tensor, second: Tensor, largest_px: float, components: int
-    ) -> tuple[Tensor, Tensor]:
-        height, width = first.shape[2:]
-        small = height * width <= self.at_once_px and largest_px <= _LEARNED_DISPARITY_PX
-        if small or min(height, width) < 4 * _MULTIPLE:
-            return self._whole(first, second, None, self.updates)
-        motion, spread = self._from_coarse(_half(first), _half(second), largest_px / 2, components)
-        size = (2 * motion.shape[-2], 2 * motion.shape[-1])
-        start = 2 * F.interpolate(motion, size=size, mode="bilinear")[..., :height, :width]
-        wider = 2 * F.interpolate(spread, size=size, mode="bilinear")[..., :height, :width]
-        if height * width <= self.at_once_px:
-            finer, again = self._whole(first, second, start, _FINER_UPDATES)
-            return finer, torch.maximum(again, 0.5 * wider)
-        return self._in_tiles(first, second, start, wider)
+    def _stereo(self, first: Tensor, second: Tensor, largest_px: float) -> tuple[Tensor, Tensor]:
+        """Disparity and spread; half the size is the guide where disparities may be too large.
 
-    def _in_tiles(
-        self, first: Tensor, second: Tensor, start: Tensor, wider: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Refines tile by tile; the second picture's tile follows the motion that is known.
-
-        Disparities need whole rows, since they may differ by more than a tile is wide.
+        A network that starts from a guide misses what the guide misses, so a start from 0 is tried
+        as well, and each pixel gets the estimate that is closer to the guide.
         """
-        motion, spread = start.clone(), wider.clone()
-        for inner, outer in _tiles(first.shape[2:], self.at_once_px, start.shape[1] == 1):
+        motion, spread = self._in_parts(first, second, None)
+        if largest_px <= _LEARNED_DISPARITY_PX or min(first.shape[2:]) < 4 * _MULTIPLE:
+            return motion, spread
+        coarse = self._stereo(_half(first), _half(second), largest_px / 2)
+        guide, wider = (_doubled(each, first.shape[2:]) for each in coarse)
+        if (guide > _SURELY_LEARNED_PX).float().mean() < _BEYOND:
+            return motion, spread
+        led, led_spread = self._in_parts(first, second, guide)
+        closer = (led - guide).abs() < (motion - guide).abs()
+        spread = torch.where(closer, led_spread, spread)
+        return torch.where(closer, led, motion), torch.maximum(spread, 0.5 * wider)
+
+    def _upside_down(
+        self, first: Tensor, second: Tensor, largest_px: float
+    ) -> tuple[Tensor, Tensor]:
+        """Disparity and spread by pictures upside down, larger unless disparities become too large.
+
+        Its errors are not those of the pictures as they are, and thin things are wider.
+        """
+        height, width = first.shape[2:]
+        factor = _LARGER if _LARGER * largest_px <= _LEARNED_DISPARITY_PX else 1.0
+        size = (round(factor * height), round(factor * width))
+        one, other = (
+            F.interpolate(p.flip(2), size=size, mode="bicubic").clamp(0, 1) for p in (first, second)
+        )
+        found = self._stereo(one, other, factor * largest_px)
+        again, wide = (
+            F.interpolate(each, size=(height, width), mode="bilinear").flip(2) * (width / size[1])
+            for each in found
+        )
+        return again, wide
+
+    def _flow(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+        """Flow and spread; tiles start from half the size, which knows where they moved."""
+        height, width = first.shape[2:]
+        if height * width <= self.at_once_px or min(height, width) < 4 * _MULTIPLE:
+            return self._whole(first, second, None)
+        coarse = self._flow(_half(first), _half(second))
+        guide, wider = (_doubled(each, first.shape[2:]) for each in coarse)
+        motion, spread = self._in_parts(first, second, guide)
+        return motion, torch.maximum(spread, 0.5 * wider)
+
+    def _in_parts(
+        self, first: Tensor, second: Tensor, start: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """At once, or tile by tile where pictures are large.
+
+        The second picture's tile follows the motion that is known. Disparities need whole rows,
+        since they may differ by more than a tile is wide.
+        """
+        size = first.shape[2:]
+        if size[0] * size[1] <= self.at_once_px:
+            return self._whole(first, second, start)
+        motion = spread = torch.empty(0)
+        for inner, outer in _tiles(size, self.at_once_px, isinstance(self.net, StereoNet)):
             rows, columns = outer
-            known = start[..., rows, columns]
-            shift, offset = _common(known)
-            found, again = self._whole(
-                first[..., rows, columns],
-                _cut(second, rows, columns, shift),
-                known - offset,
-                _FINER_UPDATES,
-            )
+            found, again = self._tile(first, second, start, rows, columns)
+            if not motion.numel():
+                motion, spread = (each.new_empty(*each.shape[:2], *size) for each in (found, again))
             here = (
+                ...,
                 slice(inner[0].start - rows.start, inner[0].stop - rows.start),
                 slice(inner[1].start - columns.start, inner[1].stop - columns.start),
             )
-            motion[..., inner[0], inner[1]] = (found + offset)[..., here[0], here[1]]
-            spread[..., inner[0], inner[1]] = torch.maximum(again, 0.5 * wider[..., rows, columns])[
-                ..., here[0], here[1]
-            ]
+            motion[..., inner[0], inner[1]] = found[here]
+            spread[..., inner[0], inner[1]] = again[here]
         return motion, spread
 
-    def _whole(
-        self, first: Tensor, second: Tensor, start: Tensor | None, updates: int
+    def _tile(
+        self, first: Tensor, second: Tensor, start: Tensor | None, rows: slice, columns: slice
     ) -> tuple[Tensor, Tensor]:
+        one = first[..., rows, columns]
+        if start is None:
+            return self._whole(one, second[..., rows, columns], None)
+        known = start[..., rows, columns]
+        shift, offset = _common(known)
+        motion, spread = self._whole(one, _cut(second, rows, columns, shift), known - offset)
+        return motion + offset, spread
+
+    def _whole(self, first: Tensor, second: Tensor, start: Tensor | None) -> tuple[Tensor, Tensor]:
         """One pass; sides are extended to multiples by their border pixels."""
+        updates = self.updates
         height, width = first.shape[2:]
         down, right = -height % _MULTIPLE, -width % _MULTIPLE
         one, other = (F.pad(p, (0, right, 0, down), mode="replicate") for p in (first, second))
@@ -137,6 +192,12 @@ def _half(picture: Tensor) -> Tensor:
     """Half as wide and high; an odd side is extended by its border."""
     odd = (0, picture.shape[3] % 2, 0, picture.shape[2] % 2)
     return F.interpolate(F.pad(picture, odd, mode="replicate"), scale_factor=0.5, mode="area")
+
+
+def _doubled(coarse: Tensor, size: torch.Size) -> Tensor:
+    """Values in px of half the size at the full size."""
+    wide = F.interpolate(coarse, scale_factor=2, mode="bilinear")
+    return 2 * wide[..., : size[0], : size[1]]
 
 
 def _common(known: Tensor) -> tuple[list[int], Tensor]:

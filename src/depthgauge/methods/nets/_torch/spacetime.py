@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812  # PyTorch's usual name
 
-from depthgauge.methods.nets._torch.blocks import enlarge
 from depthgauge.methods.nets._torch.correlation import pixels, rows_of
 from depthgauge.methods.nets._torch.stereo_net import _HIDDEN, _LEVELS, _RADIUS, StereoNet
 
@@ -71,7 +70,7 @@ class SharedVolume:
                 states, guidance.contexts, look_up(x - disparity), disparity
             )
             disparity = disparity + change.float()
-        full = enlarge(disparity, self.net.head.weights(states[0]), FEATURE_PX)
+        full = self.net.head.enlarged(disparity, states[0])
         height, width = guidance.size
         own = full[..., : self.zoom * height, : self.zoom * width]
         if self.zoom > 1:

@@ -15,7 +15,6 @@ from depthgauge.methods.nets._torch.blocks import (
     Head,
     MotionEncoder,
     double,
-    enlarge,
     halve,
 )
 from depthgauge.methods.nets._torch.correlation import along_rows, pixels
@@ -31,6 +30,8 @@ _SPREAD_OVER = 4
 
 class StereoNet(nn.Module):
     """Disparity of the left picture."""
+
+    FUSED = ("encoded", "step")
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +70,7 @@ class StereoNet(nn.Module):
             disparity = disparity + change.float()
             last = [*last[1 - _SPREAD_OVER :], disparity.detach()]
             if self.training or i + 1 == updates:
-                estimates.append(enlarge(disparity, self.head.weights(states[0]), 4))
+                estimates.append(self.head.enlarged(disparity, states[0]))
         spread = torch.stack(last).std(0, correction=0)
         return estimates, 4 * double(double(spread))
 

@@ -30,6 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--size", type=int, nargs=2)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--fused", action="store_true")
     parser.add_argument("--pool", type=int, default=4096)
     parser.add_argument("--start", type=Path)
     parser.add_argument("--textures", type=int, default=160)
@@ -59,6 +60,7 @@ def _plan(given: argparse.Namespace) -> Plan:
         size=tuple(given.size) if given.size else None,
         seconds=given.seconds,
         fit=given.fit,
+        fused=given.fused,
         pool=given.pool,
         textures=given.textures,
         device="cuda" if torch.cuda.is_available() else "cpu",

@@ -17,8 +17,10 @@ _REHEARSALS = 3
 class Stepper:
     """Forward, backward, and a step of AdamW."""
 
-    def __init__(self, task: Task, net: nn.Module, device: str) -> None:
+    def __init__(self, task: Task, net: nn.Module, device: str, *, fused: bool = False) -> None:
         self._task, self.net = task, net
+        if fused:
+            fuse(net)
         self._on_gpu = device.startswith("cuda")
         self._rate = torch.tensor(task.rate, device=device) if self._on_gpu else None
         self.optimiser = torch.optim.AdamW(
@@ -85,6 +87,16 @@ class Stepper:
         nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
         self.optimiser.step()
         return loss.detach(), estimate.detach(), truth
+
+
+def fuse(net: nn.Module) -> None:
+    """Compiles the parts of a network that its classes name, so that passes over memory are saved.
+
+    Parts rather than the whole, since most of them recur in every update.
+    """
+    for part in net.modules():
+        for name in getattr(part, "FUSED", ()):
+            setattr(part, name, torch.compile(getattr(part, name), dynamic=False))
 
 
 def _tensors(pairs: Pairs) -> tuple[Tensor, ...]:
