@@ -16,6 +16,7 @@ import depthgauge as dg
 from depthgauge.analysis.demonstrations import DEMONSTRATIONS
 from depthgauge.capture.registry import step_names
 from depthgauge.cli import VERBS, depthgauge
+from depthgauge.methods.nets._networks import WEIGHTS
 
 NO_DATA = {
     "completion": "prints a script for a shell",
@@ -131,6 +132,7 @@ def arguments(
             ],
             "train page": [_curves(tmp_path / "trained")],
             "train plan": [],
+            "train average": [WEIGHTS / "flow.safetensors", "--out", tmp_path / "mean"],
             "fine-tune": [
                 *("stereo", "--dataset", "folder", "--data", _pairs(tmp_path / "pairs")),
                 *("--out", tmp_path / "tuned", "--size", "32", "64", "--steps", "1"),

@@ -126,12 +126,9 @@ def test_stored_weights_lie_between_the_old_and_the_trained_ones(tmp_path):
     assert any((trained[name] != same[name]).any() for name in same)
 
 
-@pytest.mark.nets
 def test_weights_are_averaged_and_those_of_other_networks_refused(tmp_path):
-    pytest.importorskip("torch", reason="needs depthgauge[nets]: make test-nets")
     from depthgauge.methods.nets._networks import WEIGHTS
-    from depthgauge.methods.nets._tensors import read_tensors, write_tensors
-    from depthgauge.methods.nets._torch.training.loop import average
+    from depthgauge.methods.nets._tensors import average, read_tensors, write_tensors
 
     one = WEIGHTS / "stereo.safetensors"
     moved = {name: values + np.float16(0.5) for name, values in read_tensors(one)[0].items()}

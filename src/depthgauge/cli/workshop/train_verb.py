@@ -126,8 +126,10 @@ def average(weights: tuple[Path, ...], out: Path, json_to: str | None) -> None:
     Example:
       depthgauge train average nets/seed-*/stereo.safetensors --out nets/stereo.safetensors
     """
+    from depthgauge.methods.nets._tensors import average as store_mean
+
     try:
-        torch_module("training.loop").average(weights, out)
+        store_mean(weights, out)
     except ValueError as error:
         raise BadData(str(error)) from error
     if json_to:

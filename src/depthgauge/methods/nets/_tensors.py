@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +78,22 @@ def _tensor(path: Path, name: str, entry: dict[str, Any], data: memoryview) -> N
     ):
         raise ValueError(f"{path}: tensor {name} does not fit into the file; it is cut off.")
     return np.frombuffer(data[start:end], dtype).reshape(tuple(entry["shape"]))
+
+
+def average(paths: Sequence[Path], to: Path) -> None:
+    """Stores the mean of the weights of several trainings that had the same start.
+
+    Raises:
+        ValueError: They are of different networks, or one is no such file.
+    """
+    found = [read_tensors(path)[0] for path in paths]
+    shapes = [{name: values.shape for name, values in weights.items()} for weights in found]
+    for path, own in zip(paths, shapes, strict=True):
+        if own != shapes[0]:
+            raise ValueError(f"{path}: has weights of another network than {paths[0]}.")
+    means = {
+        name: np.mean([weights[name].astype(np.float32) for weights in found], axis=0)
+        for name in shapes[0]
+    }
+    weights = {name: mean.astype(np.float16) for name, mean in means.items()}
+    write_tensors(to, weights, {"mean_of": str(len(found))})

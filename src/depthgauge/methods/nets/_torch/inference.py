@@ -28,6 +28,8 @@ _BEYOND = 1e-3
 """Where a smaller share of the pixels is beyond what was learned, the guide is not followed."""
 _LARGER = 1.5
 """Factor on the pictures' sides for a second estimate; chosen on synthetic pairs."""
+_MOST_TILES = 4
+"""Pictures are not enlarged beyond this number of tiles, which would be narrow strips."""
 _MULTIPLE = 32
 """Sides at each scale; a multiple of what the networks need."""
 _MARGIN_PX = 64
@@ -101,12 +103,13 @@ class Runner:
     def _upside_down(
         self, first: Tensor, second: Tensor, largest_px: float
     ) -> tuple[Tensor, Tensor]:
-        """Disparity and spread by pictures upside down, larger unless disparities become too large.
+        """Disparity and spread by pictures upside down, enlarged unless that becomes too large.
 
         Its errors are not those of the pictures as they are, and thin things are wider.
         """
         height, width = first.shape[2:]
-        factor = _LARGER if _LARGER * largest_px <= _LEARNED_DISPARITY_PX else 1.0
+        fits = _LARGER**2 * height * width <= _MOST_TILES * self.at_once_px
+        factor = _LARGER if fits and _LARGER * largest_px <= _LEARNED_DISPARITY_PX else 1.0
         size = (round(factor * height), round(factor * width))
         one, other = (
             F.interpolate(p.flip(2), size=size, mode="bicubic").clamp(0, 1) for p in (first, second)

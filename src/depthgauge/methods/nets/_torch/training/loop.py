@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -166,25 +166,6 @@ def start_from(net: nn.Module, path: Path) -> None:
         net.load_state_dict(layers_from_flow(weights, net.layers))
     else:
         load_weights(net, tensors)
-
-
-def average(paths: Sequence[Path], to: Path) -> None:
-    """Stores the mean of the weights of several trainings that had the same start.
-
-    Raises:
-        ValueError: They are of different networks.
-    """
-    found = [read_tensors(path) for path in paths]
-    shapes = {name: values.shape for name, values in found[0][0].items()}
-    for path, (weights, _) in zip(paths, found, strict=True):
-        if {name: values.shape for name, values in weights.items()} != shapes:
-            raise ValueError(f"{path}: has weights of another network than {paths[0]}.")
-    means = {
-        name: np.mean([weights[name].astype(np.float32) for weights, _ in found], axis=0)
-        for name in found[0][0]
-    }
-    about = {**found[0][1], "mean_of": str(len(found))}
-    write_tensors(to, {name: mean.astype(np.float16) for name, mean in means.items()}, about)
 
 
 def _blend(net: nn.Module, started: Mapping[str, Tensor], learned: float) -> None:
