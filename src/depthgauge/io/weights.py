@@ -12,6 +12,18 @@ from typing import Any
 from depthgauge.errors import BadScoreId, MissingExtra, Unavailable
 
 _NETWORK = re.compile(r"onnx-([0-9a-f]{12})")
+MATCHER = "nets-stereo-2"
+"""What protocols call our stereo network as a matcher; its number rises with its weights."""
+MATCHER_SIZE, MATCHER_UPDATES = (480, 832), 10
+"""Height and width of the pictures that it gets, and its updates."""
+MADE_OF = "made of"
+"""The entry of an exported file that says what it was made of."""
+_MATCHER_IS = (
+    "weights 591a30c13f5413dcad8b15c8358d3560aa7f02b1c3d494b1083a19a86b7afa1d, 832x480 px, "
+    "10 updates, white 255"
+)
+"""What its file says. The bytes of a file depend on the exporter's version, what it computes does
+not, so protocols need not name this network by a hash."""
 
 
 def weights_folder() -> Path:
@@ -62,15 +74,29 @@ def is_network(name: str) -> bool:
     return _NETWORK.fullmatch(name) is not None
 
 
+def matcher_path() -> Path:
+    """Where the file of our stereo network is looked for as a matcher."""
+    return weights_folder() / f"{MATCHER}.onnx"
+
+
 def find_network(name: str) -> Path:
-    """The file of the weights folder that has this hash.
+    """The file of the weights folder that has this name or hash.
 
     Raises:
         BadScoreId: The word is no such name.
-        Unavailable: No file has the hash.
+        Unavailable: No file has the hash, or our network was not exported.
     """
+    if name == MATCHER:
+        if not matcher_path().is_file():
+            raise Unavailable(
+                f"{matcher_path()} is not there; where PyTorch is installed, `depthgauge train "
+                "export stereo --as-matcher` writes it."
+            )
+        return matcher_path()
     if not is_network(name):
-        raise BadScoreId(f"'{name}' is no network; write onnx- and 12 digits of its SHA-256.")
+        raise BadScoreId(
+            f"'{name}' is no network; write {MATCHER}, or onnx- and 12 digits of its SHA-256."
+        )
     folder = weights_folder()
     known = {network_name(path): path for path in sorted(folder.glob("*.onnx"))}
     if name not in known:
@@ -86,10 +112,17 @@ def open_network(name: str) -> Any:
     """A session of onnxruntime with the network of this name; opened once.
 
     Raises:
-        Unavailable: There is no such file.
+        Unavailable: There is no such file, or it was made of something else than its name says.
         MissingExtra: onnxruntime is not installed.
     """
-    return _session(find_network(name))
+    path = find_network(name)
+    session = _session(path)
+    if name == MATCHER and session.get_modelmeta().custom_metadata_map.get(MADE_OF) != _MATCHER_IS:
+        raise Unavailable(
+            f"{path}: is not the network {MATCHER} of this version; write it again with "
+            "`depthgauge train export stereo --as-matcher`."
+        )
+    return session
 
 
 @lru_cache(maxsize=4)

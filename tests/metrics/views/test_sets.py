@@ -16,7 +16,7 @@ from depthgauge.engine.scoring.gather import gather
 from depthgauge.engine.scoring.judge import Judge
 from depthgauge.engine.scoring.rules import Rules
 from depthgauge.errors import BadFile, BadScoreId, NotGiven, Unavailable
-from depthgauge.io.weights import network_name
+from depthgauge.io.weights import MATCHER, matcher_path, network_name
 from depthgauge.metrics import METRICS
 from depthgauge.metrics.views._features import (
     COUNTS,
@@ -222,3 +222,16 @@ def test_a_network_may_be_the_reference_matcher_or_describe_videos(weights):
         state = metric.measure(view, view, None, clip_memory=memory, **bound)
     expected = (left.mean(axis=(0, 1)) + right.mean(axis=(0, 1))) / 2
     np.testing.assert_allclose(state.rows[0], [*expected, *expected], atol=1e-4)
+
+
+def test_our_matcher_is_found_by_its_name_and_checked(tmp_path, monkeypatch):
+    """Whatever has its name must say that it was made of these weights, at this size."""
+    monkeypatch.setenv("DEPTHGAUGE_WEIGHTS", str(tmp_path))
+    picture = smooth(np.random.default_rng(0), *SIZE)
+    with pytest.raises(Unavailable, match="train export stereo --as-matcher` writes it"):
+        match_views(picture, picture, MATCHER, 64)
+    sides = [("left", (1, 3, *SIZE)), ("right", (1, 3, *SIZE))]
+    body = one_node("ReduceMax", sides, ("d", (1, 1, *SIZE)), axes=(1,), uses=["left"])
+    matcher_path().write_bytes(body)
+    with pytest.raises(Unavailable, match=f"is not the network {MATCHER} of this version"):
+        match_views(picture, picture, MATCHER, 64)

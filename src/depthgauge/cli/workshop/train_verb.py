@@ -14,7 +14,7 @@ from depthgauge.errors import BadData, Misuse
 
 @click.group("train")
 def command() -> None:
-    """Trains networks of ours on pairs with exact truth, and exports them."""
+    """Trains our networks on pairs with exact truth, and exports them."""
 
 
 @command.command("network")
@@ -23,7 +23,7 @@ def command() -> None:
     "--out",
     type=click.Path(path_type=Path),
     required=True,
-    help="The folder of checkpoint, curves and weights; training continues there.",
+    help="The folder for checkpoint, curves and weights; training continues there.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The seed.")
 @click.option("--steps", type=click.IntRange(1), help="Number of steps; by default the network's.")
@@ -31,7 +31,9 @@ def command() -> None:
 @click.option(
     "--size", type=click.IntRange(32), nargs=2, help="Height and width of pairs, multiples of 32."
 )
-@click.option("--seconds", type=float, default=1e9, help="Stop after this time; call it again.")
+@click.option(
+    "--seconds", type=float, default=1e9, help="Stop after this time; the same call continues."
+)
 @click.option("--fit", is_flag=True, help="Choose the number of steps so that they fill --seconds.")
 @click.option(
     "--pool", type=click.IntRange(1), default=4096, show_default=True, help="Pairs in memory."
@@ -60,7 +62,7 @@ def command() -> None:
 @click.option(
     "--fused",
     is_flag=True,
-    help="Compile what recurs: about a minute, then steps are a third faster.",
+    help="Compile repeated work: takes about a minute, then steps are a third faster.",
 )
 @json_option
 def network(
@@ -81,7 +83,7 @@ def network(
     fused: bool,
     json_to: str | None,
 ) -> None:
-    """Trains a network, on a GPU if there is one; the same call continues.
+    """Trains a network, on a GPU if there is one; the same call continues training.
 
     \b
     Example:
@@ -163,7 +165,7 @@ def average(weights: tuple[Path, ...], out: Path, json_to: str | None) -> None:
     type=click.FloatRange(0, 1, max_open=True),
     default=0.2,
     show_default=True,
-    help="Share of the scenes that is not learned from.",
+    help="Share of the scenes to hold out.",
 )
 @click.option(
     "--most-mib",
@@ -187,7 +189,7 @@ def pack(
 ) -> None:
     """Packs pairs of a dataset into a few files that training reads with NumPy alone.
 
-    Scenes are learned from or held out as a whole.
+    Whole scenes are learned from or held out.
 
     \b
     Example:
@@ -216,7 +218,7 @@ def pack(
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @json_option
 def page(folder: Path, json_to: str | None) -> None:
-    """Draws the progress page of a folder of training that came from another machine.
+    """Draws the progress page of a training folder from another machine.
 
     \b
     Example:
@@ -250,8 +252,8 @@ def page(folder: Path, json_to: str | None) -> None:
 def plan(out: Path, seconds: float, json_to: str | None) -> None:
     """Lists the stages of training our networks, what is done, and the command of each.
 
-    The same command continues until all steps are done. S are pairs made on the fly, L those of
-    packs (`train pack`, one folder per network in `packs`), S+L both in turns.
+    Repeat a command until all its steps are done. S are pairs made on the fly, L those of packs
+    (`train pack`, one folder per network in `packs`), S+L alternates between both.
 
     \b
     Example:
@@ -286,7 +288,11 @@ def plan(out: Path, seconds: float, json_to: str | None) -> None:
 
 @command.command("export")
 @click.argument("kind", type=KINDS)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The ONNX file.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The ONNX file; a matcher's is in the folder of weights by default.",
+)
 @click.option(
     "--weights",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -296,23 +302,24 @@ def plan(out: Path, seconds: float, json_to: str | None) -> None:
     "--size",
     type=click.IntRange(32),
     nargs=2,
-    default=(480, 640),
-    show_default=True,
-    help="Height and width of the largest pictures, multiples of 32.",
+    help="Height and width of the largest pictures, multiples of 32; by default 480 640, of a "
+    "matcher 480 832.",
 )
-@click.option("--updates", type=click.IntRange(1), default=8, show_default=True, help="Updates.")
+@click.option(
+    "--updates", type=click.IntRange(1), help="Updates; by default 8, those of a matcher 10."
+)
 @click.option(
     "--as-matcher",
     is_flag=True,
-    help="Stereo: for pictures from 0 to 255, as the matcher of the metric `sd` gets them.",
+    help="Stereo: the matcher of the metric `sd`, for pictures from 0 to 255.",
 )
 @json_option
 def export(
     kind: str,
-    out: Path,
+    out: Path | None,
     weights: Path | None,
-    size: tuple[int, int],
-    updates: int,
+    size: tuple[int, int] | None,
+    updates: int | None,
     as_matcher: bool,
     json_to: str | None,
 ) -> None:
@@ -323,20 +330,25 @@ def export(
       depthgauge train export flow --out flow.onnx --size 480 640
       depthgauge run middlebury-flow --data other-data --out runs/onnx \\
           -m nets-onnx:model=flow.onnx,kind=flow
-      depthgauge train export stereo --as-matcher --size 480 640 \\
-          --out ~/.cache/depthgauge/weights/nets-stereo.onnx
+      depthgauge train export stereo --as-matcher
     """
-    from depthgauge.io.weights import network_name
+    from depthgauge.io import weights as folder
     from depthgauge.methods.nets._networks import WEIGHTS
 
     exporting = torch_module("export")
-    check_size(size)
     if as_matcher and kind != "stereo":
         raise Misuse(f"--as-matcher is for stereo, not for {kind}.")
+    usual = as_matcher and not (out or weights or size or updates)
+    size = size or (folder.MATCHER_SIZE if as_matcher else (480, 640))
+    updates = updates or (folder.MATCHER_UPDATES if as_matcher else 8)
+    check_size(size)
+    if out is None and not usual:
+        raise Misuse("--out: say where the ONNX file goes.")
+    out = out or folder.matcher_path()
     given = weights or WEIGHTS / f"{kind}.safetensors"
     out.parent.mkdir(parents=True, exist_ok=True)
     exporting.export_onnx(kind, given, out, size, updates, white=255.0 if as_matcher else 1.0)
-    name = network_name(out)
+    name = folder.MATCHER if usual else folder.network_name(out)
     if json_to:
         write_json(json_to, {"file": str(out), "kind": kind, "size": list(size), "name": name})
         return

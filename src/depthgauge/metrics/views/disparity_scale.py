@@ -32,7 +32,8 @@ class ScaleRules:
     """How disparities are found and which lines are degenerate."""
 
     matcher: str = "sgbm"
-    """The reference matcher: `sgbm`, or a network by its hash (`onnx-...`)."""
+    """The reference matcher: `sgbm`, our network (`nets-stereo-2`), or one by its hash
+    (`onnx-...`)."""
     disparities: int = 256
     """The largest disparity that is searched; pixels beyond it are not judged."""
     spread_px: float = 1.0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from depthgauge.io.weights import MADE_OF
 from depthgauge.methods.nets._torch.inference import network
 from depthgauge.methods.nets._torch.stereo_net import StereoNet
 
@@ -43,7 +45,10 @@ def export_onnx(
     *,
     white: float = 1.0,
 ) -> None:
-    """Writes a network (stereo, flow, layers) for pictures of one size, a multiple of 32."""
+    """Writes a network (stereo, flow, layers) for pictures of one size, a multiple of 32.
+
+    The file says what it was made of: its bytes depend on the version of PyTorch.
+    """
     whole = _Whole(network(kind, weights, "cpu"), updates, white).eval()
     pictures = (torch.zeros(1, 3, *size), torch.zeros(1, 3, *size))
     with warnings.catch_warnings():
@@ -58,3 +63,22 @@ def export_onnx(
             opset_version=OPSET,
             dynamo=False,
         )
+    sha256 = hashlib.sha256(weights.read_bytes()).hexdigest()
+    told = f"weights {sha256}, {size[1]}x{size[0]} px, {updates} updates, white {white:g}"
+    with path.open("ab") as file:
+        file.write(_entry(MADE_OF, told))
+
+
+def _entry(key: str, value: str) -> bytes:
+    """An entry of `metadata_props`, field 14 of ONNX's ModelProto: fields may be appended."""
+    both = _field(1, key.encode()) + _field(2, value.encode())
+    return _field(14, both)
+
+
+def _field(number: int, body: bytes) -> bytes:
+    """A field of bytes in the encoding of Protocol Buffers: its number and kind, length, bytes."""
+    length, head = len(body), [number << 3 | 2]
+    while length > 127:
+        head.append(length & 127 | 128)
+        length >>= 7
+    return bytes([*head, length]) + body
