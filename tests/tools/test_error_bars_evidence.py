@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tools.evidence import error_bars
+from tools.evidence import error_bars, recorded_values
 from tools.evidence._bar_sessions import (
     FITTED,
     HELD_OUT,
@@ -34,6 +34,30 @@ def test_the_audit_promises_what_was_checked():
     widths, patterns = [c.width_px for c in judged], [c.used for c in judged]
     assert (min(widths), max(widths)) == bar_promise.WIDTHS_PX
     assert (min(patterns), max(patterns)) == bar_promise.PATTERNS
+
+
+def test_the_audit_names_all_labels_whose_error_bars_were_found_too_small():
+    """By more than 6 points in one of the cells of both records; sessions alone are no cells."""
+    small, large = (recorded_values(f"error-bars{which}") for which in ("", "-large"))
+    assert _too_small(small) == set()
+    both = {
+        f"{pair}, {name}" for pair in ("balanced", "unbalanced") for name in bar_promise.TOO_SMALL
+    }
+    assert _too_small(large) == both
+
+
+def _too_small(values):
+    found = set()
+    for level, goal in ((1, 68.27), (2, 95.45)):
+        end = f": within {level} sigma, %"
+        cells = {name.removesuffix(end): v for name, v in values.items() if name.endswith(end)}
+        found |= {
+            name
+            for name, share in cells.items()
+            if share < goal - 6 and values.get(f"{name}: labels", 0) >= 2000
+            if not any(room in name for room in ("kitchen", "desk", "bathroom"))
+        }
+    return found
 
 
 def labels(count, sigma=1.0, material=0, thing=0, edge=20.0, seed=0):

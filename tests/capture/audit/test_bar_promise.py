@@ -52,17 +52,17 @@ def test_what_was_checked_is_promised(work):
     assert "never on photographs" in bar_promise(work, simulated=False).statement
 
 
-def test_where_the_unbalanced_pair_missed_the_goal_is_said(work, monkeypatch):
+def test_where_the_goal_was_missed_is_said(work, monkeypatch):
     assert bar_promise(work, simulated=True).except_for == ()
     matched(work, patterns=2)
-    monkeypatch.setattr(promises, "CLASSES_WIDTH_PX", 199)
+    monkeypatch.setattr(promises, "WIDE_PX", 199)
     found = bar_promise(work, simulated=True)
-    few, wide = found.except_for
+    wide, few = found.except_for
     assert "with two patterns" in few
-    assert "classes 1 and 2 of the unbalanced pair" in wide
+    assert "classes 1 and 2 and within 4 px of edges are too small" in wide
     assert found.outside == ()
-    assert found.statement.endswith(f"; {few}; {wide}")
-    assert found.to_json()["except_for"] == [few, wide]
+    assert found.statement.endswith(f"; {wide}; {few}")
+    assert found.to_json()["except_for"] == [wide, few]
 
 
 @pytest.mark.parametrize(
