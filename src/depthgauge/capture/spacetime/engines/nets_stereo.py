@@ -41,7 +41,8 @@ class NetsStereo:
 
     updates: int = _UPDATES
     zoom: int = _ZOOM
-    revision: int = 1
+    revision: int = 2
+    """Rises with the weights, too."""
     margin_rows: int = 64
     """Its normalisation sees the whole picture, so tiles differ slightly whatever the margin."""
     uncertainty: str = "maps of single patterns from the shared volume"
