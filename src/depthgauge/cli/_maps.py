@@ -80,7 +80,7 @@ def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--metric",
                 "metrics",
                 multiple=True,
-                help="badpix:2, mae, or a name of papers: epe, rmse, a1, bad-2.0; may be repeated.",
+                help="badpix:2, mae, or a name in papers: epe, rmse, a1, bad-2.0; may be repeated.",
             ),
             click.option(
                 "--region",
@@ -126,7 +126,7 @@ def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--pool",
                 type=click.Choice(["image", "median", "pixel"]),
-                help="Of folders: the mean over images, which is usual, their median, or the mean "
+                help="For folders: the mean over images, which is usual, their median, or the mean "
                 "over all pixels.",
             ),
             click.option(
@@ -141,19 +141,19 @@ def map_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--materials",
                 type=a_file,
-                help="Of truths with layers: 0 diffuse, 1 transparent, 2 reflective, 255 none, "
+                help="For truths with layers: 0 diffuse, 1 transparent, 2 reflective, 255 none, "
                 "as an array (layer, y, x); for count_bad ...",
             ),
             click.option(
                 "--pattern",
                 metavar="PATTERN",
-                help="Of folders: the names of estimates, '{id}_disp.npy'; {id} is what is left "
-                "of the truth's.",
+                help="For folders: the names of estimates, '{id}_disp.npy'; {id} is the id from "
+                "the truth's name.",
             ),
             click.option(
                 "--truth-pattern",
                 metavar="PATTERN",
-                help="Of folders: the names of truth maps, '{id}_gt.png'.",
+                help="For folders: the names of truth maps, '{id}_gt.png'.",
             ),
         )
     ):

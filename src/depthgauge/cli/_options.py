@@ -55,7 +55,7 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="[FILE]",
         is_flag=False,
         flag_value="-",
-        help="Strict JSON to FILE; without FILE to stdout, and nothing else there.",
+        help="Write strict JSON to FILE; without FILE, only JSON goes to stdout.",
     )(command)
 
 
@@ -88,7 +88,7 @@ def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--thresholds",
             type=click.IntRange(1, 999),
             metavar="K",
-            help="Of boundary benchmarks: how many thresholds, evenly between 0 and 1.",
+            help="For boundary benchmarks: how many thresholds, evenly between 0 and 1.",
         ),
         click.option(
             "--focal",
@@ -96,7 +96,7 @@ def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.FloatRange(1, 1e7),
             callback=_finite,
             metavar="PX",
-            help="The focal length of depth estimates without one, in px at the truth's size.",
+            help="The focal length for depth estimates without one, in px at the truth's size.",
         ),
     ):
         command = option(command)
@@ -128,12 +128,12 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.IntRange(min=0),
             default=1,
             show_default=True,
-            help="Threads of each worker; more, with fewer workers, for networks. 0: no limit.",
+            help="Threads per worker; for networks, more threads and fewer workers. 0: no limit.",
         ),
         click.option(
             "--executor",
             metavar="NAME:OPTIONS",
-            help="Where tasks run, in place of --workers and --cluster; packages can add some.",
+            help="Where tasks run, instead of --workers and --cluster; packages can add executors.",
         ),
         click.option(
             "--cluster",

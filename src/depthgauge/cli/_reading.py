@@ -41,7 +41,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--check/--no-check",
                 default=True,
-                help="Test on some pixels whether the maps are read as what they are (default).",
+                help="Test on some pixels whether the maps are read correctly (default).",
             ),
         )
     ):

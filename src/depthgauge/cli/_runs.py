@@ -83,7 +83,7 @@ def finish_run(run: Run, out: Path, *, table: bool = True) -> int:
         click.echo(leaderboard(run, title, out))
     if left_out := run.info.get("left_out"):
         many = count(len(left_out), "sample")
-        warn(f"{many} left out, the data has no truth for them: {some_of(left_out)}")
+        warn(f"{many} left out because the data has no truth for them: {some_of(left_out)}")
     texts = dict.fromkeys(text for found in run.results.values() for text in found.left_out)
     if lacking := [text for text in texts if text not in (left_out or ())]:
         warn(f"left out, because the data lacks what they need: {some_of(lacking)}")

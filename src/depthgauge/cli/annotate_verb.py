@@ -108,7 +108,7 @@ def _show(found: HumanPerformance) -> None:
 def focal(benchmark: str, data: Path, estimates: Path, json_to: str | None) -> None:
     """Finds the best single focal length for a method that estimates none.
 
-    It has the least lsiv on the benchmark's split; use a validation set. Then give it to every run:
+    It has the lowest lsiv on the benchmark's split; use a validation set. Then give it to each run:
 
     \b
       depthgauge annotate focal oasis-depth --data OASIS --estimates estimates/net

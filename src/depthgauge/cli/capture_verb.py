@@ -69,7 +69,7 @@ def _work_option(function: Callable[..., Any]) -> Callable[..., Any]:
 def _step_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """What `run` and every step have."""
     session = click.argument("session", type=FOLDER)
-    again = click.option("--again", is_flag=True, help="Do it although nothing has changed.")
+    again = click.option("--again", is_flag=True, help="Do it even if nothing has changed.")
     return session(_work_option(again(json_option(function))))
 
 
@@ -92,7 +92,7 @@ def _run(
     until: str,
     defaults: bool,
 ) -> None:
-    """Every step in order; those that are done and unchanged are skipped.
+    """Runs every step in order; those that are done and unchanged are skipped.
 
     A step keeps the options that it was last given (`capture clean --by-hand FILE`).
 
@@ -218,7 +218,7 @@ def _export(
 @click.option(
     "--with-truth", type=FOLDER, help="With --out: write the test splits with their truth here."
 )
-@click.option("--overwrite", is_flag=True, help="With --out: replace scenes that are there.")
+@click.option("--overwrite", is_flag=True, help="With --out: replace existing scenes.")
 @json_option
 def _split(
     root: Path,
@@ -232,10 +232,10 @@ def _split(
 ) -> None:
     """Divides scenes into splits with similar materials and disparities.
 
-    The names are printed, and by how much the splits differ. `--out` writes a dataset in which
-    every scene is in its split; its test splits have no truth, which `--with-truth` writes
-    elsewhere. ROOT itself is never changed. The sizes are in Booster's proportions. For the splits
-    that a dataset has already, see `capture distributions`.
+    Prints the names, and how much the splits differ. `--out` writes a dataset in which every scene
+    is in its split; its test splits have no truth, which `--with-truth` writes elsewhere. ROOT
+    itself is never changed. The sizes are in Booster's proportions. For splits that a dataset
+    already has, see `capture distributions`.
 
     \b
       depthgauge capture split Scenes --out Booster --with-truth Booster-hidden
@@ -281,8 +281,8 @@ def _split(
 def _distributions(root: Path, picture: Path, json_to: str | None) -> None:
     """Draws disparities and materials of a dataset, split by split.
 
-    The dataset is in Booster's layout; splits that it lacks are left out: figures 7 and 8 of the
-    paper.
+    These are figures 7 and 8 of the paper. The dataset is in Booster's layout; missing splits are
+    left out.
 
     \b
       depthgauge capture distributions Booster --picture distributions.png

@@ -45,16 +45,16 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Finds all problems of a folder of estimates, or of two maps, and says how to fix each.
+    """Finds all problems in a folder of estimates, or in two maps, and says how to fix each.
 
     \b
       depthgauge check middlebury results --data trainingF
       depthgauge check kitti-2015 --data training --estimates results
       depthgauge check --estimate a.png --truth b.pfm --quantity depth
 
-    Missing or unreadable files, wrong sizes and types, maps without a value; and maps that are read
-    as something else: a turned sign, another scale, flipped, inverted, marks for missing pixels
-    taken as values, estimates of another sample. Exit code 1 if a problem would cost points.
+    It finds missing or unreadable files, wrong sizes and types, and maps without a value; and maps
+    that are misread: a wrong sign or scale, flipped, inverted, marks for missing pixels taken as
+    values, estimates of another sample. Exit code 1 if a problem would cost points.
     """
     if estimates is not None and same is not None:
         raise click.UsageError("give the folder once: ESTIMATES, or --estimates DIR.")
@@ -106,7 +106,7 @@ def _check_folder(benchmark: str, estimates: Path, options: dict[str, Any]) -> l
     from depthgauge.engine.scoring.check import check_estimates
 
     if options["quantity"] is not None:
-        raise click.UsageError("--quantity goes with two maps; a benchmark says its own.")
+        raise click.UsageError("--quantity is for two maps; a benchmark has its own.")
     said = reading_keys(options)
     protocol = find_benchmark(benchmark).model_copy(update=said) if said else benchmark
     with progress_bar("checking") as step:

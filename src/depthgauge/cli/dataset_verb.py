@@ -73,8 +73,8 @@ def audit(
       depthgauge dataset audit Booster --dataset booster --split train
       depthgauge dataset audit rig --frames 0 --pairs all --json audit.json
 
-    Depth is compared with the depth of the other view, and with where the colours are. The exit
-    code is 1 if something speaks against a scene.
+    Depth is compared with the depth of the other view, and with the positions of colours. The exit
+    code is 1 if a scene has faults.
     """
     from depthgauge._tables import show_number
     from depthgauge.engine.auditing.audit import audit_dataset
@@ -101,13 +101,13 @@ def audit(
 
 @command.command("describe")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--dataset", help="The layout; found by itself where only one fits.")
+@click.option("--dataset", help="The layout; detected if only one fits.")
 @click.option("--split", help="Which part of it; the first with truth by default.")
 @click.option("--quantity", help="Which truth; the dataset's first by default.")
 @click.option("--sample", "only", multiple=True, help="This sample only; may be repeated.")
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw the distributions, PNG.")
 @click.option(
-    "--sift/--no-sift", default=True, help="Match the pictures of pairs, to tell how difficult."
+    "--sift/--no-sift", default=True, help="Match the pictures of pairs, to measure difficulty."
 )
 @json_option
 def describe(folder: Path, picture: Path | None, json_to: str | None, **options: Any) -> None:
@@ -118,8 +118,8 @@ def describe(folder: Path, picture: Path | None, json_to: str | None, **options:
       depthgauge dataset describe training --dataset middlebury-2014 --json
 
     Difficulty is how many SIFT keypoints of the left picture find a match in the whole right one,
-    and how many of these matches leave their row (Haeusler et al. 2010): few matches, and many
-    wrong ones, are difficult. Tags are read from tags.csv or tags.toml in the folder.
+    and how many of these matches leave their row (Haeusler et al. 2010): few matches and many wrong
+    ones mean a difficult pair. Tags are read from tags.csv or tags.toml in the folder.
     """
     from depthgauge.engine.describing.describe import describe_dataset
 

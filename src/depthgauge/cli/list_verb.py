@@ -18,7 +18,7 @@ def command(kind: str | None, as_json: bool) -> None:
     """Lists metrics, regions, datasets, methods, benchmarks ..., or all of them.
 
     Shared maps are what regions and metrics share (edges, fine structures); their parameters
-    are set by a benchmark. Perturbations are shown with the levels that they suggest.
+    are set by a benchmark. Perturbations are shown with their suggested levels.
     """
     found = {name: LISTS[name]() for name in ([_BEFORE.get(kind, kind)] if kind else LISTS)}
     if as_json:

@@ -73,11 +73,11 @@ VIEW_PIVOTS = (
     "--digits",
     type=click.IntRange(0, 12),
     metavar="N",
-    help="With a table: decimals of every number; CSV has all in any case.",
+    help="With a table: decimals of every number; CSV always has all.",
 )
 @click.option("--no-intervals", is_flag=True, help="With a table: values alone.")
 @click.option(
-    "--caption", metavar="TEXT", help="With --latex: the caption, in place of one line of ours."
+    "--caption", metavar="TEXT", help="With --latex: the caption, in place of the default line."
 )
 @json_option
 @board_options
@@ -96,7 +96,7 @@ VIEW_PIVOTS = (
     multiple=True,
     metavar="FILE|hazards",
     help="Scores by tags: a .csv or .toml of tags, or hazards for those that are found in pixels; "
-    "may be repeated. Tags beside the dataset are on the page in any case.",
+    "may be repeated. Tags beside the dataset are always on the page.",
 )
 @click.option(
     "--pool",
@@ -119,8 +119,8 @@ def command(folders: tuple[Path, ...], **options: Any) -> None:
 
     The page needs nothing else: no network, no scripts. It shows pictures of at most 12 samples,
     the best, median and worst of each method; --all-pictures writes the others beside it.
-    Several runs make one table where `compare` would allow it; their pictures are in the reports
-    of each.
+    Several runs make one table where `compare` would allow it; their pictures are in the report of
+    each run.
     """
     wants_page = options["html"] is not None or options["all_pictures"]
     if options["samples"] or options["columns"] or options["pivot"]:

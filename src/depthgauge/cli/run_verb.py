@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How often each method is run on each sample, with the seeds 0, 1, ...",
+    help="How many times each method is run on each sample, with the seeds 0, 1, ...",
 )
 @click.option("--sample", "only", multiple=True, help="Run this sample only; may be repeated.")
 @click.option(
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     default=600.0,
     show_default=True,
     metavar="SECONDS",
-    help="The longest that one estimate may take.",
+    help="The longest time that one estimate may take.",
 )
 @click.option(
     "--perturb",
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="EFFECT:LEVELS",
     help="Run once per level of damage to the images: noise:0,5,10,20; "
-    "'depthgauge list perturbations' has all effects. Join several effects by +.",
+    "'depthgauge list perturbations' has all effects. Join several effects with +.",
 )
 @click.option("--drop-estimates", is_flag=True, help="Do not store the estimates.")
 @click.option("--retry-failed", is_flag=True, help="Try again what failed in an earlier call.")
@@ -77,14 +77,14 @@ if TYPE_CHECKING:
     "--again",
     multiple=True,
     metavar="METHOD",
-    help="Run this method again on all samples, by its name in tables: after an edit of its code, "
-    "for example; may be repeated.",
+    help="Run this method, by its name in tables, again on all samples, for example after an edit "
+    "of its code; may be repeated.",
 )
 @click.option(
     "--keep-finished",
     is_flag=True,
-    help="After an edit of a method's code: keep its good samples, run it on the others. Tables "
-    "then say that two code versions are in them.",
+    help="After an edit of a method's code: keep its good samples, and run it on the others. "
+    "Tables then say that they mix two versions of the code.",
 )
 @click.option(
     "--redo-changed",
@@ -130,7 +130,7 @@ def command(
       depthgauge report runs/first
 
     An interrupted run continues where it stopped: give the same command again. A method that fails
-    on a sample costs that sample; failures are listed at the end, and the exit code is 1 then.
+    on a sample loses only that sample; failures are listed at the end, and the exit code is then 1.
     """
     options |= {"keep_estimates": not drop_estimates}
     protocol = with_settings(benchmark, options)

@@ -89,7 +89,7 @@ def command(
     Two folders, or several methods side by side:
       depthgauge score --truth disp_occ_0 --estimates results --pattern '{id}_disp.npy'
       depthgauge score --truth truth --estimates A=a --estimates B=b --save run
-    A benchmark, or one that differs from it in a rule:
+    A benchmark, or the same with one rule changed:
       depthgauge score middlebury --data trainingF --estimates results --name MyMethod
       depthgauge score middlebury --data trainingF --estimates results --set missing=skip
     A dataset with metrics and rules of your own:
@@ -101,7 +101,7 @@ def command(
     """
     if benchmark is not None:
         if estimate is not None or truth is not None:
-            raise click.UsageError("--estimate and --truth go without a benchmark.")
+            raise click.UsageError("--estimate and --truth cannot be used with a benchmark.")
         folder = folders_of(benchmark, data, estimates, options)
         score_benchmark(benchmark, folder[0], folder[1], options)
         return

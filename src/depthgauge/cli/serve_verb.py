@@ -59,17 +59,17 @@ for _command in (people.photographs_command, people.quiz_command, people.study_c
 @click.option(
     "--quota",
     type=click.IntRange(1),
-    help="[default: 5; with hidden truth, one for 60 samples, 1 to 5]",
+    help="[default: 5; with hidden truth, one per 60 samples, 1 to 5]",
 )
 @click.option(
     "--digits",
     type=click.IntRange(1, 6),
-    help="Release so many digits of scores of hidden truth, whatever attackers learn from them.",
+    help="Release this many digits of scores of hidden truth, whatever attackers learn from them.",
 )
 @click.option("--most-mb", type=click.IntRange(1), default=4096, show_default=True)
 @click.option("--rescore", is_flag=True, help="Take another protocol; score all entries again.")
 @click.option("--terms", default="", help="A sentence that authors must accept to submit.")
-@click.option("--download", default="", help="Where participants find the data, an address.")
+@click.option("--download", default="", help="The address where participants find the data.")
 @json_option
 def _add(
     benchmark: str,
@@ -90,9 +90,9 @@ def _add(
     \b
       depthgauge serve add booster-balanced --data Booster --hidden Booster-hidden
 
-    With --hidden, the data must have no truth (see --with-truth of `capture export`), and what is
-    released is what [hidden] in the benchmark says: in steps that keep what a year of scores tells
-    about a map small, or with --digits.
+    With --hidden, the data must have no truth (see --with-truth of `capture export`), and only what
+    [hidden] in the benchmark lists is released: in steps so large that a year of scores says little
+    about a map, or with --digits.
     """
     site = open_the_site(folder, database)
     from depthgauge.serve.submissions import revisions
@@ -130,8 +130,8 @@ def _add(
 def _rescore(benchmark: str, folder: Path, database: str, as_json: bool) -> None:
     """Has all entries of BENCHMARK scored again, with the protocol and the truth as they are now.
 
-    Workers do so by themselves when they see that one of them has changed. The table stays as it is
-    until all entries have new scores; the former one is kept, and the authors are told.
+    Workers do so by themselves when they see that either has changed. The table stays as it is
+    until all entries have new scores; the former one is kept, and the authors are notified.
     """
     site = open_the_site(folder, database)
     from depthgauge.serve.submissions import revisions
@@ -147,7 +147,7 @@ def _rescore(benchmark: str, folder: Path, database: str, as_json: bool) -> None
 @click.argument("name")
 @site_option
 @click.option("--opens", type=_MOMENT, required=True, help="Day, or day and time, UTC.")
-@click.option("--closes", type=_MOMENT, help="The same; from then on nothing is taken.")
+@click.option("--closes", type=_MOMENT, help="The same; later submissions are not taken.")
 @json_option
 def _phase(
     benchmark: str,
@@ -185,7 +185,7 @@ def _moment(day: datetime.datetime) -> int:
 @public_url_option
 @json_option
 def _invite(folder: Path, database: str, public_url: str, as_json: bool) -> None:
-    """Prints a link with which somebody makes an account, once, within two weeks."""
+    """Prints a link that makes an account, once, within two weeks."""
 
     def make(session: Any) -> str:
         from depthgauge.serve.accounts.links import make_link
@@ -238,7 +238,7 @@ def _log(submission: str, folder: Path, database: str, as_json: bool) -> None:
 @overwrite_option
 @json_option
 def _backup(file: Path, folder: Path, database: str, overwrite: bool, as_json: bool) -> None:
-    """Writes database and archives to one FILE, while the site runs; the truth is not in it."""
+    """Writes the database and archives to one FILE while the site runs; the truth is not in it."""
     site = open_the_site(folder, database)
     from depthgauge.serve.backup import back_up
 
@@ -311,7 +311,7 @@ def _role(email: str, role: str, folder: Path, database: str, as_json: bool) -> 
 @public_url_option
 @json_option
 def _reset(email: str, folder: Path, database: str, public_url: str, as_json: bool) -> None:
-    """Prints a link with which somebody sets a new password, once, within an hour."""
+    """Prints a link that sets a new password, once, within an hour."""
 
     def make(session: Any) -> str:
         from depthgauge.serve.accounts.links import reset_link

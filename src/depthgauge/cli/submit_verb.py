@@ -41,14 +41,14 @@ def _details(command: Any) -> Any:
 @click.argument("benchmark")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.option("--method", required=True, help="The name of the method.")
-@click.option("--version", default="", help="Of the method.")
+@click.option("--version", default="", help="The version of the method.")
 @_details
 @click.option("--data", type=click.Path(path_type=Path), help="Check with this data first.")
 @click.option("--accept-terms", is_flag=True, help="Accept the terms of the benchmark.")
-@click.option("--dry-run", is_flag=True, help="Only have it checked; not scored, not counted.")
+@click.option("--dry-run", is_flag=True, help="Only check it: not scored, not counted.")
 @click.option("--wait", is_flag=True, help="Wait for the scores.")
 @click.option(
-    "--token", envvar="DEPTHGAUGE_TOKEN", help="Of your account; or in $DEPTHGAUGE_TOKEN."
+    "--token", envvar="DEPTHGAUGE_TOKEN", help="A token of your account; or $DEPTHGAUGE_TOKEN."
 )
 @click.option("--json", "as_json", is_flag=True, help="The submission as JSON.")
 def command(
@@ -71,7 +71,7 @@ def command(
       export DEPTHGAUGE_TOKEN=dg_...
       depthgauge submit https://depth.example.org booster-balanced results --method MyNet
 
-    An upload that was interrupted goes on where it stopped. Exit code 1 if the site refuses it.
+    An interrupted upload continues where it stopped. Exit code 1 if the site refuses it.
     """
     from depthgauge.serve.client import SiteClient, submit
 

@@ -20,9 +20,9 @@ _MOST = 20
     type=float,
     default=1.0,
     show_default=True,
-    help="Which share of the samples to score again, chosen at random: 0.1 for a tenth.",
+    help="The share of the samples to score again, chosen at random: 0.1 for a tenth.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random choice.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the choice.")
 @click.option("--workers", type=int, help="Worker processes; by default one for each core.")
 @json_option
 def command(
@@ -40,7 +40,7 @@ def command(
       depthgauge verify runs/first --data /mnt/middlebury --share 0.1
 
     It answers "same bits", "same to 1e-9" (other libraries or another processor), or "different"
-    and where; the exit code is 1 then. It can be run on another machine that has the data.
+    and where, with exit code 1. It can be run on another machine that has the data.
     """
     from depthgauge._tables import show_number
     from depthgauge.engine.running.verify import verify

@@ -23,7 +23,7 @@ _FORMATS = click.Choice(["coco", "label-studio"])
 @click.option("--out", type=PLACE, required=True, help="The file to write.")
 @click.option("--images", type=PLACE, help="The photographs, for the names of their files.")
 @click.option(
-    "--prefix", default="", help="Before the names of photographs: where the program finds them."
+    "--prefix", default="", help="Put before names of photographs: where the program finds them."
 )
 @click.option("--overwrite", is_flag=True, help="Replace what is there.")
 @json_option
@@ -40,7 +40,7 @@ def convert(
 
     Label Studio holds all that is drawn; its labelling interface is written beside the file. COCO
     holds regions and planar or curved surfaces; lines, normals, relations and focal lengths have no
-    place there, and how many there are is said.
+    place there, and their number is reported.
 
     \b
       depthgauge annotate convert study --to label-studio --images study/images \\
@@ -60,8 +60,8 @@ def convert(
 @click.command("import", short_help="records from COCO or Label Studio JSON")
 @click.argument("file", type=PLACE)
 @click.option("--from", "of", type=_FORMATS, required=True, help="The format.")
-@click.option("--out", type=PLACE, required=True, help="The study: gets records/PERSON/PICTURE.")
-@click.option("--who", default="imported", show_default=True, help="Where FILE has no name.")
+@click.option("--out", type=PLACE, required=True, help="The study, for records/PERSON/PICTURE.")
+@click.option("--who", default="imported", show_default=True, help="The name, if FILE has none.")
 @json_option
 def import_(file: Path, of: Format, out: Path, who: str, json_to: str | None) -> None:
     """Writes the annotations of FILE, which another program made, as records.

@@ -29,8 +29,8 @@ def serve(folder: Path, who: str, port: int, opens: bool) -> None:
 
     Photographs are in FOLDER/images or in FOLDER. What is drawn is saved at once in
     FOLDER/records/WHO/PICTURE.jsonl. Only this machine can reach the pages, and only with the
-    address that is printed. Ctrl-C ends it; a page that is open then keeps what is drawn, and
-    sends it when this runs again.
+    address that is printed. Ctrl-C ends it; an open page then keeps what is drawn, and sends it
+    when this runs again.
 
     \b
       depthgauge annotate serve photographs

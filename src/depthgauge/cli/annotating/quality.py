@@ -43,8 +43,8 @@ def agreement(
 
     STUDY has records/PERSON/PICTURE.jsonl and, if there was a sensor, sensor/depth/PICTURE.npy in
     metres. EDist is the mean distance of corresponding points after one cloud is aligned to the
-    other; WKDR is the share of point pairs in another order. Means over all pairs, with standard
-    errors.
+    other; WKDR is the share of point pairs in another order. The table has means over all
+    pairs, with standard errors.
 
     \b
       depthgauge annotate agreement study
@@ -93,8 +93,8 @@ def statistics(
 ) -> None:
     """Counts what is in a folder of records, or in a dataset.
 
-    Focal lengths, directions of surfaces, regions with occlusions and folds, planar and curved
-    surfaces, surfaces per region, time and strokes per image, sources.
+    It counts focal lengths, directions of surfaces, regions with occlusions and folds, planar and
+    curved surfaces, surfaces per region, time and strokes per image, and sources.
 
     \b
       depthgauge annotate statistics study --out statistics/index.html

@@ -67,7 +67,7 @@ def check(ctx: click.Context, records: tuple[Path, ...], json_to: str | None) ->
 @click.argument("records", type=PLACE, nargs=-1, required=True)
 @json_option
 def repair(records: tuple[Path, ...], json_to: str | None) -> None:
-    """Sets lines of RECORDS that cannot be read aside, so that all others count.
+    """Sets aside lines of RECORDS that cannot be read, so that all others count.
 
     A damaged line stops the whole file from being read. It is moved to FILE.damaged, and what it
     said must be drawn again; a file whose header is damaged cannot be repaired.
@@ -103,8 +103,8 @@ def reconstruct(
 
     Writes depth.npy (up to scale), normals.npy (x right, y down, z forward), labels.npy (smooth
     surfaces), mesh.glb and mesh.ply, points.ply, and picture.png, which shows all of it. For
-    pictures above a million pixels, meshes and points have every second, third ... row and column.
-    Notes on stderr say what was assumed, left out or contradicts itself.
+    pictures above a million pixels, meshes and points use every second, third ... row and column.
+    Notes on stderr say what was assumed, what was left out and what contradicts itself.
 
     \b
       depthgauge annotate reconstruct beach.jsonl --image beach.jpg --out beach
@@ -138,8 +138,8 @@ def advise(record: Path, out: Path | None, options: AdviceOptions, json_to: str 
     """Says where RECORD's reconstruction is uncertain, and which normal or stroke would help most.
 
     The reconstruction is repeated with normals that are tilted as people tilt them, and with single
-    strokes drawn otherwise. With --out, writes depth_percent.npy (standard deviation of the depth)
-    and normals_deg.npy.
+    strokes drawn differently. With --out, writes depth_percent.npy (standard deviation of the
+    depth) and normals_deg.npy.
 
     \b
       depthgauge annotate advise beach.jsonl
@@ -164,8 +164,8 @@ def advise(record: Path, out: Path | None, options: AdviceOptions, json_to: str 
 def fuse(records: tuple[Path, ...], out: Path, options: FusionOptions, json_to: str | None) -> None:
     """Makes one reconstruction of the RECORDS of several people who annotated one picture.
 
-    The lines are those of the person who agrees best with the others, with the closer sides that
-    most people see; normals are a mean in which persons and normals far from the others count
+    The lines are those of the person who agrees best with the others; their closer sides are those
+    that most people see. Normals are a mean in which people and normals far from the others count
     little, and planes are turned so that they meet where folds were drawn. Writes depth.npy,
     normals.npy, labels.npy, mesh.glb and spread_deg.npy, which shows where people disagree.
 
@@ -224,7 +224,7 @@ def export(
 @options_of(f"{_OPTIONS}:StudyOptions")
 @json_option
 def simulate(kind: str, out: Path, options: StudyOptions, json_to: str | None) -> None:
-    """Simulated people annotate scenes with exact geometry: a study for trying things.
+    """Makes a study to try things out: simulated people annotate scenes with exact geometry.
 
     KIND is planar, curved or mixed (random scenes), or kitchen, bathroom or desk (rooms). Writes
     records/PERSON/SCENE.jsonl, images/SCENE.png and the exact depth and normals as sensor/.

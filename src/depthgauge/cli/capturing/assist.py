@@ -17,7 +17,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--work", type=_FOLDER, help="Where steps are kept.  [default: SESSION/work]")
 @json_option
 def assist_command(session: Path, work: Path | None, json_to: str | None) -> None:
-    """What is missing, blurred or badly exposed, and what to do next.
+    """Says what is missing, blurred or badly exposed, and what to do next.
 
     Works on unfinished sessions: run it after the first photographs of the board, and again before
     anything is painted or moved. Writes SESSION/assistant.html.

@@ -33,7 +33,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.option(
     "--only-list",
     is_flag=True,
-    help="Write the list of removals and the material mask from their histories; end.",
+    help="Write the list of removals and the material mask from their histories, then end.",
 )
 @click.option("--sam-encoder", type=_FILE, help="A segment-anything encoder, ONNX, for masks.")
 @click.option("--sam-decoder", type=_FILE, help="Its decoder, ONNX.")
@@ -51,11 +51,11 @@ def edit(
     Points are removed with lasso and brush, in the cloud and in the picture. Every action is
     saved at once in SESSION/by-hand/removals.jsonl, and SESSION/by-hand/removals.json is the list
     that `capture clean --by-hand` reads. The material mask is drawn with polygon, brush, flood and
-    clicks; SESSION/labels/materials.png follows from SESSION/by-hand/materials.jsonl, and `capture
+    clicks; SESSION/labels/materials.png is made from SESSION/by-hand/materials.jsonl, and `capture
     masks` carries it to the other views. Objects with tags have pages to say what each tag sticks
     to and to set missed corners, for `capture tags`. Only this machine can reach the pages, and
-    only with the address that is printed. Ctrl-C ends it; a page that is open then keeps what is
-    done, and sends it when this runs again.
+    only with the address that is printed. Ctrl-C ends it; an open page then keeps your changes,
+    and sends them when this runs again.
 
     \b
       depthgauge capture edit kitchen --open

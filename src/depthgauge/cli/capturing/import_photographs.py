@@ -44,9 +44,9 @@ def import_command(
     options: ImportOptions,
     json_to: str | None,
 ) -> None:
-    """Photographs of two or three cameras become shots of a session.
+    """Turns photographs of two or three cameras into shots of a session.
 
-    A FOLDER is `L=PATH`, `R=PATH` or `C=PATH`; a folder that is named after its camera, or that has
+    A FOLDER is `L=PATH`, `R=PATH` or `C=PATH`; a folder that is named after its camera, or contains
     such folders, needs no letter. PNG, JPEG, TIFF, RAW and HEIC are read; 16 bits are kept. The
     photographs are paired by time, by name or by order, and a contact sheet shows the pairs.
 

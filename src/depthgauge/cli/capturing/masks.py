@@ -18,7 +18,7 @@ _CAMERAS = {"LR": "right view (R)", "LC": "third camera (C)"}
 @click.command("masks")
 @click.argument("session", type=_FOLDER)
 @click.option("--work", type=_FOLDER, help="Where steps are kept.  [default: SESSION/work]")
-@click.option("--again", is_flag=True, help="Do it although nothing has changed.")
+@click.option("--again", is_flag=True, help="Do it even if nothing has changed.")
 @options_of(CarryOptions)
 @json_option
 def masks(
@@ -26,11 +26,11 @@ def masks(
 ) -> None:
     """Carries the material mask of the left view to every picture of a session.
 
-    To the right view and to camera C by disparity, with hidden surfaces left out, and to the other
-    illuminations of each camera by the motion that step `register` found. Writes masks of classes
-    0 to 3 to SESSION/work/masks; 255 is unlabelled. A pixel that only the other view sees takes,
-    of the nearest labels in its row and column, the one whose disparity is nearest to its own;
-    without a disparity, the farther one of its row.
+    Disparity carries it to the right view and to camera C, without hidden surfaces; the motion that
+    step `register` found carries it to the other illuminations of each camera. Writes masks of
+    classes 0 to 3 to SESSION/work/masks; 255 is unlabelled. A pixel that only the other view sees
+    gets, of the nearest labels in its row and column, the one with the most similar disparity;
+    without a disparity, it gets the farther one of its row.
 
     \b
       depthgauge capture edit kitchen --open

@@ -37,13 +37,13 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     "--split",
     type=click.Choice(["val", "test"]),
     default="val",
-    help="Of the dataset; test is written without its truth.",
+    help="The split of the dataset; test is written without its truth.",
 )
 @click.option(
-    "--with-truth", type=_FOLDER, help="Of split test: write the scenes with their truth here."
+    "--with-truth", type=_FOLDER, help="For split test: write the scenes with their truth here."
 )
 @click.option("--overwrite", is_flag=True, help="Replace scenes of the dataset.")
-@click.option("--again", is_flag=True, help="Do it although nothing has changed.")
+@click.option("--again", is_flag=True, help="Do it even if nothing has changed.")
 @options_of(TagOptions)
 @json_option
 def tags(
@@ -58,7 +58,7 @@ def tags(
     options: TagOptions,
     json_to: str | None,
 ) -> None:
-    """Correspondences through glass, from photographs of objects with AprilTags.
+    """Finds correspondences through glass in photographs of objects with AprilTags.
 
     Calibrates and rectifies if that is not done yet, finds the tags of every object, matches their
     corners between cameras and times, and checks that nothing moved while tags were put on or

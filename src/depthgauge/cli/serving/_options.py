@@ -35,7 +35,7 @@ def site_option(function: Any) -> Any:
         type=FOLDER,
         default=Path("site"),
         show_default=True,
-        help="Its folder.",
+        help="The folder of the site.",
     )(database_option(function))
 
 

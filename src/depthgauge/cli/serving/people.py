@@ -36,7 +36,7 @@ def photographs_command(
     quiz: str,
     as_json: bool,
 ) -> None:
-    """Opens PHOTOGRAPHS, a folder, as BATCH for members to draw on: PEOPLE on each.
+    """Opens the folder PHOTOGRAPHS as BATCH for members to draw on: PEOPLE on each.
 
     \b
       depthgauge serve photographs street photographs --site site --people 2
@@ -87,9 +87,9 @@ def quiz_command(
     show_default=True,
     help="How many may take part.",
 )
-@click.option("--close", "change", flag_value="close", help="Nobody begins or answers any more.")
-@click.option("--reopen", "change", flag_value="open", help="Opens it again.")
-@click.option("--new-link", "change", flag_value="new-link", help="The old link is worth nothing.")
+@click.option("--close", "change", flag_value="close", help="Nobody can begin or answer any more.")
+@click.option("--reopen", "change", flag_value="open", help="Open it again.")
+@click.option("--new-link", "change", flag_value="new-link", help="The old link becomes invalid.")
 @public_url_option
 @json_option
 def study_command(
@@ -109,11 +109,11 @@ def study_command(
       depthgauge serve study piano piano --site site --public-url https://depth.example.org
       depthgauge ranking export site/web/studies/piano --out answers
 
-    Who has the link takes part, without an account. The site keeps a copy with the pictures: people
-    see the truth of the scene, so it must not be one whose truth is hidden.
+    Anyone with the link can take part, without an account. The site keeps a copy with the pictures:
+    people see the truth of the scene, so it must not be one whose truth is hidden.
     """
     if (made is None) == (change is None):
-        raise Misuse("say the folder that `ranking make` wrote, or one of the changes.")
+        raise Misuse("give the folder that `ranking make` wrote, or one of the changes.")
     site = open_the_site(folder, database)
     from depthgauge.serve.storage.database import audit
     from depthgauge.serve.studies import add_study, find_study, renew_link, set_open

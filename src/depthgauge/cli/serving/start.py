@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     "--only",
     type=click.Choice(["web", "workers"]),
     default=None,
-    help="Run this part alone, where web and workers are two users.",
+    help="Run this part alone, if web and workers run as two users.",
 )
 @click.option(
     "--smtp",
     default="",
     envvar="DEPTHGAUGE_SMTP",
-    help="The address of a mail server: smtp://USER:PASSWORD@HOST:587. None: links are shown.",
+    help="The address of a mail server: smtp://USER:PASSWORD@HOST:587. If absent, links are shown.",
 )
 @click.option(
     "--registration",
@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     "--metrics-token",
     default="",
     envvar="DEPTHGAUGE_METRICS_TOKEN",
-    help="Lets who has it read /metrics from elsewhere; by default only this machine can.",
+    help="Lets anyone who has it read /metrics from elsewhere; by default only this machine can.",
 )
 @click.option(
     "--organisation",
     default="",
     envvar="DEPTHGAUGE_ORGANISATION",
-    help="Who runs the site: the author in citations of its leaderboards, creator of DOIs.",
+    help="Who runs the site: author in citations of its leaderboards, and creator of DOIs.",
 )
 @click.option(
     "--archives",
@@ -126,7 +126,7 @@ def _start(
         if only == "workers":
             say(f"{folder}: the site has workers. Ctrl-C ends them.")
         else:
-            say(f"{settings.origin}: the site of {folder} answers. Ctrl-C ends it.")
+            say(f"{settings.origin}: the site of {folder} is running. Ctrl-C ends it.")
         if secret is not None:
             say("There is no admin yet. This link makes one, once, within an hour:")
             click.echo(settings.link(f"join/{secret}"))

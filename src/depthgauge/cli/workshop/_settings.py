@@ -40,7 +40,7 @@ def parse_settings(texts: Iterable[str]) -> dict[str, Any]:
         for part in parts[:-1]:
             table = table.setdefault(part, {})
             if not isinstance(table, dict):
-                raise click.UsageError(f"--set {text}: {part} is set to a value already.")
+                raise click.UsageError(f"--set {text}: {part} is already set to a value.")
         table[parts[-1]] = _value(value.strip())
     return found
 

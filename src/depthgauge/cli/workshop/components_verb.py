@@ -30,7 +30,7 @@ _MUCH = 0.25
     default="stereo-chain",
     show_default=True,
     shell_complete=completes("methods", files=False),
-    help="The method with its options: stereo-chain:radius=3. It is the chain others depart from.",
+    help="The method with its options: stereo-chain:radius=3. It is the chain that others vary.",
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder.")
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; it is continued.")
@@ -52,7 +52,7 @@ _MUCH = 0.25
 @click.option(
     "--run", "run_folder", type=click.Path(path_type=Path), help="A finished run instead."
 )
-@click.option("--base", help="The label of the chain others depart from; the first by default.")
+@click.option("--base", help="The label of the chain that others vary; the first by default.")
 @click.option(
     "--score", "scores", multiple=True, help="The score; the main one by default; may be repeated."
 )

@@ -47,7 +47,7 @@ def list_(json_to: str | None) -> None:
 @click.argument("name")
 @click.option("--out", type=click.Path(path_type=Path), help="The folder; NAME by default.")
 @click.option("--accept", is_flag=True, help="Accept the terms that 'data get' shows.")
-@click.option("--keep-archives", is_flag=True, help="Keep archives after they were unpacked.")
+@click.option("--keep-archives", is_flag=True, help="Keep archives after unpacking them.")
 @json_option
 def get(
     name: str, out: Path | None, accept: bool, keep_archives: bool, json_to: str | None
@@ -60,10 +60,10 @@ def get(
       depthgauge data get middlebury-v3-q --accept && depthgauge run middlebury \\
           --data middlebury-v3-q/MiddEval3 -m sgbm --out runs/first
 
-    The terms are shown and must be accepted. An interrupted download goes on with the same
-    command. Sizes and SHA-256 are compared where they are known; otherwise the first download
-    records the SHA-256 in download.json, and later ones are compared with it. Archives that hold
-    links, names that lead elsewhere, or far more than they should are refused.
+    The terms are shown and must be accepted. The same command continues an interrupted
+    download. Sizes and SHA-256 are compared where they are known; otherwise the first download
+    records the SHA-256 in download.json, and later ones are compared with it. Archives that
+    contain links, names that lead elsewhere, or far more than they should are refused.
     """
     from depthgauge.engine.downloading.get import RECORD, get_data
     from depthgauge.engine.downloading.manifest import find_manifest

@@ -30,7 +30,7 @@ _SAID = ("scale", "estimate_scale", "truth_scale", "invalid", "estimate_invalid"
     "--truth", type=click.Path(path_type=Path), help="The true map, or a folder of true maps."
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The dataset's folder.")
-@click.option("--dataset", help="The layout of --data; found by itself where only one fits.")
+@click.option("--dataset", help="The layout of --data; detected if only one fits.")
 @click.option("--split", help="Which part of the dataset; the first with truth by default.")
 @click.option(
     "--estimates",
@@ -83,7 +83,7 @@ def command(numbers: tuple[str, ...], **options: Any) -> None:
     13.6 means any value in [13.55, 13.65). Every truth and estimate is measured once, and all
     usual protocols are tried on the result: metric and threshold, region, what a missing pixel
     costs, alignment, crop, resizing, pooling, and how the number is printed. Each line can be
-    repeated with the command below it. Few digits match many protocols: the output says how many
+    reproduced with the command below it. Few digits match many protocols: the output says how many
     would match by chance, and a second number of the same table rules most of them out.
     """
     with told_in_options():
@@ -220,7 +220,7 @@ def _row(place: int, match: Match, several: bool) -> list[str]:
 
 def _show_together(found: Explanations, several: bool, most: int) -> None:
     if not found.together:
-        click.echo("No region, rule, setting and pooling gives all of these numbers at once.")
+        click.echo("No combination of region, rule, setting and pooling gives all these numbers.")
         return
     click.echo(f"{count(len(found.together), 'protocol')} for all of these numbers at once:")
     columns = [("region", "left"), ("scores", "left"), ("protocol", "left")]

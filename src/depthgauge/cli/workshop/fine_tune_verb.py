@@ -25,7 +25,7 @@ from depthgauge.errors import Misuse
     "--out",
     type=click.Path(path_type=Path),
     required=True,
-    help="The folder of packs, checkpoint, curves, page and weights; it continues there.",
+    help="The folder for packs, checkpoint, curves, page and weights; training continues there.",
 )
 @click.option("--split", default="all", show_default=True, help="Split of the dataset.")
 @click.option(
@@ -60,7 +60,7 @@ from depthgauge.errors import Misuse
     type=click.FloatRange(0, 1),
     default=0.25,
     show_default=True,
-    help="Share of the steps that learn from synthetic pairs, so that it forgets less.",
+    help="Share of the steps that learn from synthetic pairs, so that the network forgets less.",
 )
 @click.option(
     "--learned",
@@ -75,9 +75,11 @@ from depthgauge.errors import Misuse
     type=click.FloatRange(0, 1, max_open=True),
     default=0.2,
     show_default=True,
-    help="Share of the scenes that it does not learn from and is judged on.",
+    help="Share of the scenes that it is judged on and does not learn from.",
 )
-@click.option("--seconds", type=float, default=1e9, help="Stop after this time; call it again.")
+@click.option(
+    "--seconds", type=float, default=1e9, help="Stop after this time; the same call continues."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The seed.")
 @json_option
 def command(
@@ -99,9 +101,10 @@ def command(
     seed: int,
     json_to: str | None,
 ) -> None:
-    """Fine-tunes a network of ours on a dataset; whole scenes are held out to judge it.
+    """Fine-tunes one of our networks on a dataset; whole scenes are held out to judge it.
 
-    On a GPU if there is one; on a CPU with small crops and few steps. Progress is in progress.html.
+    Uses a GPU if there is one; on a CPU, use small crops and few steps. progress.html shows the
+    progress.
 
     \b
     Example:

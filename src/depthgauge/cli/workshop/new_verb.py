@@ -19,8 +19,8 @@ _KINDS = ("metric", "region", "dataset", "method", "benchmark", "generator")
     "--package",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="A package of your own; made with its pyproject.toml if it is not there. By default the "
-    "files go into depthgauge's repository, in whose root the command must be called.",
+    help="Your own package; made, with its pyproject.toml, if it does not exist. By default the "
+    "files go into depthgauge's repository; call the command in its root.",
 )
 @click.option("--title", default="", help="What it is, in a few words; the name by default.")
 @json_option
@@ -33,7 +33,7 @@ def command(kind: str, name: str, package: Path | None, title: str, json_to: str
       depthgauge new benchmark my-benchmark                  in depthgauge's own repository
 
     The template is a small working example: change it step by step, and its test with it. A file
-    that is there is never overwritten. Inside depthgauge a folder is its own registry; a package
+    that exists is never overwritten. Inside depthgauge a folder is its own registry; a package
     of your own gets an entry point.
     """
     from depthgauge.engine.authoring.new import write_new

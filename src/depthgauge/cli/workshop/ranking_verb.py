@@ -34,12 +34,12 @@ def command() -> None:
 @click.option("--image", type=FILE, required=True, help="The picture that methods saw.")
 @click.option("--truth", type=FILE, required=True, help="Its true disparities.")
 @click.option(
-    "--estimate", "estimates", multiple=True, required=True, help="A method: NAME=FILE; repeated."
+    "--estimate", "estimates", multiple=True, required=True, help="A method: NAME=FILE; repeatable."
 )
 @click.option(
-    "--experiment", "questions", multiple=True, required=True, help="NAME=QUESTION; repeated."
+    "--experiment", "questions", multiple=True, required=True, help="NAME=QUESTION; repeatable."
 )
-@click.option("--title", default="", help="Of the study.  [default: the folder's name]")
+@click.option("--title", default="", help="Its title.  [default: the folder's name]")
 @click.option("--consent", type=FILE, help="A text that people agree to.  [default: a short one]")
 @click.option(
     "--repeats",
@@ -48,8 +48,8 @@ def command() -> None:
     show_default=True,
     help="Tasks that each person gets a second time.",
 )
-@click.option("--focal-px", type=float, help="With --baseline-m: pictures of normals.")
-@click.option("--baseline-m", type=float, help="With --focal-px: pictures of normals.")
+@click.option("--focal-px", type=float, help="With --baseline-m: also draw normals.")
+@click.option("--baseline-m", type=float, help="With --focal-px: also draw normals.")
 @json_option
 def make(
     folder: Path,
@@ -105,7 +105,7 @@ def _named(option: str, texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         name, mark, value = text.partition("=")
         if not mark or not name.strip() or not value.strip() or name.strip() in named:
-            raise Misuse(f"{option} is NAME=VALUE, each name once, found '{text}'.")
+            raise Misuse(f"{option} must be NAME=VALUE, each name once; found '{text}'.")
         named[name.strip()] = value.strip()
     return named
 
@@ -123,7 +123,7 @@ def _named(option: str, texts: Sequence[str]) -> dict[str, str]:
 def serve(folder: Path, port: int, opens: bool) -> None:
     """Opens a study in the browser: people take part on this machine, one after the other.
 
-    Answers are saved at once in FOLDER/answers, one file per person, under a name drawn by lot.
+    Answers are saved at once in FOLDER/answers, one file per person, under a random name.
     """
     try:
         from depthgauge.serve.desk.ranking import make_study_desk
@@ -139,7 +139,7 @@ def serve(folder: Path, port: int, opens: bool) -> None:
 
 @command.command("export")
 @click.argument("folder", type=FOLDER)
-@click.option("--out", type=FOLDER, required=True, help="Gets rankings.csv and the other files.")
+@click.option("--out", type=FOLDER, required=True, help="The folder for rankings.csv and the rest.")
 @json_option
 def export(folder: Path, out: Path, json_to: str | None) -> None:
     """Writes the answers without names, as `depthgauge study` reads them."""

@@ -25,7 +25,7 @@ FILE = click.Path(path_type=Path)
     type=click.IntRange(0, 12),
     default=1,
     show_default=True,
-    help="Scores that are equal when rounded to this are ties, because nobody sees more.",
+    help="Scores that are equal when rounded to this are ties: people see no finer differences.",
 )
 @click.option(
     "--ties",
@@ -49,19 +49,19 @@ def command(
     kind: str,
     json_to: str | None,
 ) -> None:
-    """Compares rankings of methods by people with each other, and with those of metrics.
+    """Compares people's rankings of methods with each other, and with those of metrics.
 
     RANKINGS is a CSV file with the columns grader, experiment, variant, repeat, method and rank, a
-    row for each method of each ranking; variant and repeat may be left out, and an empty rank is a
-    method that was not ranked. A .json file is a list of objects with these keys. Agreement is the
-    mean of Kendall's tau-b and of Spearman's rho over pairs of rankings.
+    row for each method of each ranking; variant and repeat may be left out, and an empty rank means
+    that the method was not ranked. A .json file is a list of objects with these keys. Agreement is
+    the mean of Kendall's tau-b and of Spearman's rho over pairs of rankings.
 
     \b
       depthgauge study rankings.csv
       depthgauge study rankings.csv --scores scores.csv --ranks
       depthgauge study rankings.csv --scores scores.csv --latex > table.tex
 
-    `annotate agreement` is about people who drew normals and depth.
+    For people who drew normals and depth, see `annotate agreement`.
     """
     from depthgauge.analysis.agreement import measure_study
     from depthgauge.report.tables.render import FORMATS

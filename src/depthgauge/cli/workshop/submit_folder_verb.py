@@ -13,7 +13,7 @@ from depthgauge.cli._output import count, warn, working, write_json
 @click.command("submit-folder")
 @benchmark_argument()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--method", "-m", required=True, help="Its name in the run.")
+@click.option("--method", "-m", required=True, help="The method's name in the run.")
 @click.option(
     "--out", type=click.Path(path_type=Path), required=True, help="A new folder for the files."
 )
@@ -36,14 +36,14 @@ def command(
     overwrite: bool,
     json_to: str | None,
 ) -> None:
-    """Writes the stored estimates of a run as the public server of its dataset wants them.
+    """Writes the stored estimates of a run as the public server of its dataset expects them.
 
     \b
       depthgauge run kitti-2015-stereo@test --data KITTI/2015 -m sgbm --out runs/kitti --no-truth
       depthgauge submit-folder kitti-2015-stereo runs/kitti --method sgbm --out sgbm-kitti
 
     Names, formats and the archive are those of the server; holes that it refuses, values that the
-    format cannot hold and a wrong number of samples are named. Nothing is sent.
+    format cannot hold and a wrong number of samples are reported. Nothing is sent.
     """
     from depthgauge.engine.store.submission_folder import write_submission
 
