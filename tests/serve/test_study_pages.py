@@ -287,4 +287,5 @@ def test_the_pages_of_admins_are_accessible(chromium, site, database, study, cli
         page.goto(f"{address}/admin/studies/piano")
         check_page(page, "study-admin")
         page.get_by_role("button", name="Close the study").click()
+        page.get_by_role("button", name="Open it again").wait_for()
         check_page(page, "study-closed")

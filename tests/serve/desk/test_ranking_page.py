@@ -207,6 +207,7 @@ def test_sorting_by_mouse_and_keys_opinions_areas_and_a_lost_connection(chromium
             page.goto(access.address)
             check_page(page, "rank-empty")
             page.get_by_role("link", name="Take part").click()
+            page.get_by_role("button", name="I agree and begin").wait_for()
             check_page(page, "rank-join")
             page.get_by_role("button", name="I agree and begin").click()
             page.wait_for_selector('dg-rank[data-task="0"]')
