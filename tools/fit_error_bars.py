@@ -143,7 +143,7 @@ def _sample(choice: Choice) -> tuple[Vector, Vector, Vector]:
     click.echo(choice.name, err=True)
     truth = read_simulated(session.truth_folder)
     exact = exact_truth(truth, read_pair(work, "LR"))
-    labels = _labels(work, choice.used)
+    labels = _labels(work, choice)
     found = covariates(labels)
     error = np.abs(labels.disparity - exact.disparity)
     known = np.isfinite(error)
@@ -155,7 +155,7 @@ def _sample(choice: Choice) -> tuple[Vector, Vector, Vector]:
     return columns, error[known][chosen].astype(np.float64), np.full(count, 1 / count)
 
 
-def _labels(work: Path, patterns: int) -> Labels:
+def _labels(work: Path, choice: Choice) -> Labels:
     """What `clean` knew about the labels of the left view."""
     disparity = io.read_map(work / "clean" / "left_disparity.npy")
     known = np.isfinite(disparity)
@@ -168,8 +168,8 @@ def _labels(work: Path, patterns: int) -> Labels:
     )
     other = io.read_map(work / "clean" / "right_disparity.npy")
     window = scaled_window(disparity.shape[1])
-    known_by = (maps["confidence"], maps["choice"], other, "left", patterns, window)
-    return Labels(disparity, before, variance, *known_by)
+    known_by = (maps["confidence"], maps["choice"], other, "left", choice.used, window)
+    return Labels(disparity, before, variance, *known_by, scale=choice.scale)
 
 
 def _calibration_factor(choices: Sequence[Choice]) -> float:

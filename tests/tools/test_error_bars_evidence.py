@@ -19,10 +19,10 @@ from tools import fit_error_bars
 
 
 def test_nothing_is_judged_on_what_it_was_fitted_on():
-    assert len(HELD_OUT) == 24
+    assert len(HELD_OUT) == 27
     fitted = (*FITTED, *ONLY_BOARDS)
     assert not {c.seed for c in HELD_OUT} & {c.seed for c in fitted}
-    assert len({c.seed for c in HELD_OUT}) == 24
+    assert len({c.seed for c in HELD_OUT}) == 27
     assert set(JUDGED) <= set(HELD_OUT)
     assert len(JUDGED) >= 12
     assert "bathroom" in {c.scene for c in HELD_OUT} - {c.scene for c in fitted}
@@ -34,6 +34,7 @@ def test_the_audit_promises_what_was_checked():
     widths, patterns = [c.width_px for c in judged], [c.used for c in judged]
     assert (min(widths), max(widths)) == bar_promise.WIDTHS_PX
     assert (min(patterns), max(patterns)) == bar_promise.PATTERNS
+    assert tuple(sorted({c.scale for c in judged})) == bar_promise.SCALES
 
 
 def test_the_audit_names_all_labels_whose_error_bars_were_found_too_small():

@@ -71,7 +71,7 @@ def test_where_the_goal_was_missed_is_said(work, monkeypatch):
         ({"patterns": 1}, "matched patterns is 1 (checked: 2 to 50)"),
         ({"patterns": 100}, "matched patterns is 100"),
         ({"engine": "mine"}, "the engine was mine"),
-        ({"scale": 0.5}, "at a scale of 0.5"),
+        ({"scale": 0.25}, "at a scale of 0.25 (checked: 0.5 and 1)"),
     ],
 )
 def test_other_ways_of_matching_are_said(work, changed, said):

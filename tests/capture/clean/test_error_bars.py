@@ -148,6 +148,36 @@ def test_covariates_by_hand():
     assert not any(np.isnan(values).any() for values in found.values())
 
 
+def test_sag_is_the_bend_within_the_filters_window():
+    """A parabola of curvature 0.01 leaves its tangent by 0.01 r^2 / 2, in one view or both."""
+    labels = flat()
+    bent = labels.disparity + 0.01 * (np.arange(SIZE[1], dtype=np.float32) - 20) ** 2 / 2
+    bent = replace(labels, disparity=bent.astype(np.float32), before=bent, other=bent)
+    for window, sag in ((1, 0.005), (5, 0.02), (9, 0.08)):
+        found = covariates(replace(bent, window_px=window))["sag"]
+        assert np.exp(found[12, 20]) == pytest.approx(sag, rel=0.01)
+    inclined = labels.disparity + 0.2 * np.arange(SIZE[1], dtype=np.float32)
+    inclined = replace(labels, disparity=inclined, before=inclined, other=inclined)
+    jump = labels.disparity + 3 * (np.arange(SIZE[1]) > 20).astype(np.float32)
+    jump = replace(labels, disparity=jump, before=jump, other=jump)
+    for straight in (labels, inclined, jump):
+        assert np.exp(covariates(straight)["sag"][12, 15]) < 1e-3
+
+
+def test_small_pictures_and_large_windows_reach_farther_from_an_edge():
+    labels = flat()
+    stepped = labels.disparity + 3 * (np.arange(SIZE[1]) > 20).astype(np.float32)
+    labels = replace(labels, disparity=stepped, before=stepped, other=stepped)
+    for window, scale, reach in ((5, 1.0, 4), (5, 0.5, 6), (9, 0.5, 8)):
+        found = covariates(replace(labels, window_px=window, scale=scale))
+        assert found["rim"][12, 14] == pytest.approx(6 / reach)
+        assert found["shrunk"][12, 14] == pytest.approx(-np.log(scale))
+
+
+def test_labels_that_were_matched_in_smaller_pictures_have_larger_error_bars():
+    assert sigma_at(flat(), scale=0.5) > 1.1 * sigma_at(flat())
+
+
 def test_a_line_is_broken_at_its_knots_and_level_outside():
     found = {
         "noise": np.array([[-1.0, 0.0, 0.5, 2.0, 9.0]], np.float32),

@@ -17,9 +17,11 @@ from depthgauge.capture.rectify.step import read_pair
 from depthgauge.capture.steps import has_step, read_step
 from depthgauge.io.text import read_json
 
-WIDTHS_PX = (320, 1168)
+WIDTHS_PX = (320, 2056)
 PATTERNS = (2, 50)
-"""Sizes and numbers of patterns of the simulated sessions on which error bars were checked."""
+SCALES = (0.5, 1.0)
+"""Sizes, numbers of patterns and scales of matching of the simulated sessions on which error bars
+were checked."""
 FEW_PATTERNS = 2
 """With so few, the error bars of the unbalanced pair were found too large."""
 WIDE_PX = 640
@@ -52,6 +54,7 @@ class BarPromise:
             "checked_for": {
                 "width_px": list(WIDTHS_PX),
                 "patterns": list(PATTERNS),
+                "scales": list(SCALES),
                 "board_rms_px": BOARD_RMS_PX,
             },
             "outside": list(self.outside),
@@ -117,8 +120,11 @@ def _matching(work: Path) -> list[str]:
     found = _out_of(used, PATTERNS, f"the number of matched patterns is {used}", "")
     if record["engine"] != _ENGINE:
         found.append(f"the engine was {record['engine']}")
-    if record["scale"] < 1:
-        found.append(f"the patterns were matched at a scale of {record['scale']:.2g}")
+    if record["scale"] not in SCALES:
+        found.append(
+            f"the patterns were matched at a scale of {record['scale']:.2g} (checked: "
+            f"{' and '.join(f'{scale:g}' for scale in SCALES)})"
+        )
     return found
 
 

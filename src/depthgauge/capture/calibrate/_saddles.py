@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Points = NDArray[np.float64]
 _ROUNDS = 25
-_MOST_RADIUS_PX = 20
+_MOST_RADIUS_PX = 8
 """More pixels add little, and far from a corner a lens bends the edges."""
 
 

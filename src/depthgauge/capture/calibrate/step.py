@@ -75,7 +75,7 @@ SPEC = StepSpec(
     about="""Corners are found to a fraction of a pixel. Views that do not fit the others are named
     and dropped. Then the pairs L-R and L-C are calibrated.""",
     options=CalibrateOptions,
-    revision=4,
+    revision=5,
 )
 
 

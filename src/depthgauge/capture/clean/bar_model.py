@@ -38,6 +38,7 @@ SHAPE = (
     Line("moved", _logs(0.003, 0.03, 0.3), turns=1),
     Line("bend", _logs(0.003, 0.01, 0.03, 0.1, 0.4), turns=1),
     Line("bend", _logs(0.03, 0.4), near_edges=True),
+    Line("sag", _logs(0.0005, 0.002, 0.007, 0.02, 0.07, 0.3), turns=1),
     Line("slope", _logs(0.003, 0.03, 0.1, 0.3, 1.0), turns=1),
     Line("views", _logs(0.003, 0.03, 0.1, 0.4, 1.5), turns=1),
     Line("unmatched", (0.0, 1.0), turns=1),
@@ -45,14 +46,15 @@ SHAPE = (
     Line("doubt", _logs(0.003, 0.02, 0.06, 0.2, 0.5), turns=1),
     Line("doubt", _logs(0.02, 0.06, 0.2, 0.5), near_edges=True, turns=1),
     Line("step", _logs(0.05, 0.2, 0.4, 0.8, 1.6, 4.0, 10.0)),
-    Line("edge", (0.0, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0), turns=-1),
+    Line("rim", (0.0, 0.5, 1.0, 2.0), turns=-1),
     Line("choice", _logs(0.003, 0.05, 0.5), turns=1),
     Line("chosen", (0.0, 1.0)),
     Line("middle", (0.0, 1.0), near_edges=True),
     Line("front", (-0.5, 0.5), near_edges=True),
     Line("patterns", _logs(2, 3, 5, 10, 20), turns=-1),
-    Line("patterns", _logs(2, 5), near_edges=True, turns=-1),
-    Line("window", _logs(1, 2)),
+    Line("window", _logs(1, 2, 4, 8, 17)),
+    Line("shrunk", _logs(1, 2), turns=1),
+    Line("shrunk", _logs(1, 2), near_edges=True),
 )
 """The lines without their slopes."""
 

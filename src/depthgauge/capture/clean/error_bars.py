@@ -23,7 +23,9 @@ NEAR_PX = 3.0
 """The weight of lines that matter near edges falls to 1/e over this distance."""
 EDGE_PX = 0.5
 """Neighbours that differ by more are on two sides of an edge."""
-_FARTHEST_PX = 16
+_FARTHEST_PX = 48
+_MATCHED_PX = 2
+"""The reach of matching's windows in the pictures that are matched."""
 _RADIUS = 2
 _LEAST_VARIANCE = 1e-8
 _NOT_MATCHED_PX = 1.5
@@ -51,6 +53,8 @@ class Labels:
     """The number of patterns that were matched."""
     window_px: int
     """The filter's window; 1 without a filter."""
+    scale: float = 1.0
+    """The size at which patterns were matched, as a share of the labels' size."""
 
 
 def error_variance(labels: Labels, row_variance: Map | None = None) -> Map:
@@ -82,18 +86,23 @@ def covariates(labels: Labels) -> dict[str, Map]:
     - `noise`: mean standard deviation of the surface's pixels in 5x5, from leaving out patterns
     - `moved`: how far smoothing moved the label
     - `bend`: difference of the slopes to both sides, mean over 5x5
+    - `sag`: how far the surface bends away from its tangent plane within the filter's window: what
+      a filter that keeps planes flattens
     - `slope`: change of disparity per px
     - `views`: difference from the other view's label; `unmatched`: 1 where it has none (no
       logarithm)
     - `doubt`: 1 - confidence (no unit)
     - `step`: greatest minus least disparity of 3x3
     - `edge`: px to an edge or to a missing label (no logarithm)
+    - `rim`: the same, as a multiple of how far the windows of the filter and of matching reach (no
+      logarithm)
     - `choice`: the share of the candidate that was not taken; `chosen`: 1 where there were two
       candidates (no logarithm)
     - `middle`: 1 for a value halfway between the least and the greatest of 5x5, 0 at either end (no
       logarithm); `front`: -0.5 for the least, 0.5 for the greatest
     - `patterns`: the number of patterns
     - `window`: the radius of the filter's window, at least 1 px
+    - `shrunk`: how many times smaller the pictures were in which patterns were matched (no unit)
     """
     from depthgauge.capture.clean._bar_kernels import neighbourhoods
 
@@ -106,6 +115,8 @@ def covariates(labels: Labels) -> dict[str, Map]:
     window = np.zeros((4, *disparity.shape), np.float32)
     neighbourhoods(disparity, log_variance, np.hypot(bend_x, bend_y), _RADIUS, window)
     noise, bend, step, between = window
+    reach = max(labels.window_px // 2, 1)
+    edge = _edge_distance(disparity)
     apart = _apart(labels)
     unmatched = known & ~is_known(apart)
     choice = labels.choice if labels.choice is not None else np.full(known.shape, np.nan)
@@ -114,18 +125,21 @@ def covariates(labels: Labels) -> dict[str, Map]:
         "noise": np.where(is_known(noise), noise / 2, _middle(noise / 2, known)),
         "moved": _log(np.abs(labels.disparity - labels.before)),
         "bend": _log(bend),
+        "sag": _log(_sag(bend_x, bend_y, reach)),
         "slope": _log(np.hypot(across, down)),
         "views": _log(np.where(unmatched, 0.0, apart)),
         "unmatched": unmatched,
         "doubt": _log(1 - labels.confidence),
         "step": _log(step),
-        "edge": _edge_distance(disparity),
+        "edge": edge,
+        "rim": edge / (reach + _MATCHED_PX / labels.scale),
         "choice": _log(np.where(chosen, 1 - choice, 0.0)),
         "chosen": chosen,
         "middle": 1 - 2 * np.abs(between - 0.5),
         "front": between - 0.5,
         "patterns": np.full(known.shape, np.log(labels.patterns)),
-        "window": np.full(known.shape, np.log(max(labels.window_px // 2, 1))),
+        "window": np.full(known.shape, np.log(reach)),
+        "shrunk": np.full(known.shape, -np.log(labels.scale)),
     }
     return {name: np.where(known, values, 0).astype(np.float32) for name, values in found.items()}
 
@@ -177,6 +191,18 @@ def _slopes(disparity: Map, axis: int) -> tuple[Map, Map]:
     found = np.nan_to_num(slope), np.nan_to_num(bend)
     first, second = (np.ascontiguousarray(np.moveaxis(m, 0, axis)) for m in found)
     return first, second
+
+
+def _sag(bend_x: Map, bend_y: Map, reach: int) -> NDArray[np.float32]:
+    """Distance from the tangent plane at the rim of a window, from its mean bend, px.
+
+    Signed bends are averaged, so noise cancels and a jump, which has none, does not count.
+    """
+    from scipy.ndimage import uniform_filter
+
+    size = 2 * reach + 1
+    mean = (uniform_filter(bend, size, mode="nearest") for bend in (bend_x, bend_y))
+    return np.asarray(np.hypot(*mean) * np.float32(reach**2 / 2), np.float32)
 
 
 def _apart(labels: Labels) -> Map:

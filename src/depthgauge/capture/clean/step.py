@@ -103,7 +103,7 @@ SPEC = StepSpec(
       depthgauge capture clean kitchen --filter plain --window-px 35 \\
         --filter-sigma-px 5 --filter-distance-px 50""",
     options=CleanOptions,
-    revision=4,
+    revision=5,
     after=("rectify", "refine"),
     after_if_done=("calibrate", "spacetime"),
 )
@@ -239,7 +239,7 @@ def _error_bars(
     options: CleanOptions,
 ) -> dict[str, Map]:
     """Variances of the smoothed labels of both views."""
-    patterns = _patterns(work)
+    patterns, scale = _matched(work)
     calibration = read_calibration(work) if has_step(work, "calibrate") else None
     width = after["left"].shape[1]
     window = 1 if options.filter == "none" else options.window_px or scaled_window(width)
@@ -256,20 +256,22 @@ def _error_bars(
             side,
             patterns,
             window,
+            scale,
         )
         rows = row_variance(calibration, pair, after[side]) if calibration else None
         found[side] = error_variance(labels, rows)
     return found
 
 
-def _patterns(work: Path) -> int:
-    """The number of patterns that were matched."""
+def _matched(work: Path) -> tuple[int, float]:
+    """The number of patterns that were matched, and at which scale."""
     path = work / "spacetime" / "patterns.json"
     if not path.is_file():  # maps from another program
-        return _UNKNOWN_PATTERNS
+        return _UNKNOWN_PATTERNS, 1.0
     try:
-        return max(1, len(read_json(path)["used"]))
-    except (KeyError, TypeError) as error:
+        record = read_json(path)
+        return max(1, len(record["used"])), float(record["scale"])
+    except (KeyError, TypeError, ValueError) as error:
         raise BadData(f"{path}: does not list the patterns; run `capture spacetime`.") from error
 
 
