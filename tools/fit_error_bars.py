@@ -1,10 +1,10 @@
 """Fits the model of error bars on simulated sessions: `python -m tools.fit_error_bars`.
 
 Writes src/depthgauge/capture/clean/fitted_bars.py. The logarithm of the standard deviation is a
-sum of broken lines; their slopes minimise the sum of two quantile losses of the logarithm of the
-error, of 68.3 % at one standard deviation and of 95.4 % at two. The sum is convex. Where errors
-have heavier tails than a normal distribution and the two cannot both hold, the fit misses them by
-about the same, one above and one below.
+sum of broken lines, to which a share of the sag is added in quadrature. Slopes and share minimise
+the sum of two quantile losses of the logarithm of the error, of 68.3 % at one standard deviation
+and of 95.4 % at two. Where errors have heavier tails than a normal distribution and the two cannot
+both hold, the fit misses them by about the same, one above and one below.
 
 Every session counts the same, and labels near edges of the labels three times.
 
@@ -17,6 +17,7 @@ was. A trial on the smallest sessions takes minutes; it writes elsewhere and lea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from depthgauge import io
 from depthgauge.capture.calibrate.calibration import read_calibration
 from depthgauge.capture.clean import bar_model
-from depthgauge.capture.clean.error_bars import Labels, columns_of, covariates
+from depthgauge.capture.clean.error_bars import Labels, columns_of, covariates, with_sag
 from depthgauge.capture.clean.filters import scaled_window
 from depthgauge.capture.exact_truth import exact_truth
 from depthgauge.capture.rectify.calibration_error import unbalanced_variance
@@ -53,6 +54,7 @@ SAMPLES = 20_000
 _SOFTNESS = (0.5, 0.1)
 _HOLD = 1e-6
 _ROUNDS = 300
+_LOG_SHARES = (float(np.log(0.02)), float(np.log(2.0)))
 Vector = NDArray[np.float64]
 
 
@@ -67,12 +69,11 @@ def main(most_px: int | None, out: Path) -> None:
     if not fitted:
         raise click.UsageError(f"no session has images of at most {most_px} px.")
     parts = [_sample(choice) for choice in fitted]
-    columns = np.concatenate([part[0] for part in parts])
-    sizes = np.concatenate([part[1] for part in parts])
-    weights = np.concatenate([part[2] for part in parts])
+    columns, sizes, weights, sag = (np.concatenate(part) for part in zip(*parts, strict=True))
     turns = [line.turns for line in bar_model.SHAPE for _ in line.knots[1:]]
-    slopes = fit(columns, sizes, weights, turns)
-    io.write_text(out, module_text(slopes, _calibration_factor((*fitted, *boards)), fitted))
+    slopes, flattened = fit(columns, sizes, weights, turns, sag)
+    calibration = _calibration_factor((*fitted, *boards))
+    io.write_text(out, module_text(slopes, flattened, calibration, fitted))
     click.echo(f"{out}: fitted on {len(fitted)} sessions, {len(sizes)} labels.")
 
 
@@ -89,9 +90,13 @@ def design(found: dict[str, NDArray[np.float32]]) -> Vector:
 
 
 def fit(
-    columns: Vector, sizes: Vector, weights: Vector, turns: Sequence[int] | None = None
-) -> Vector:
-    """The constant and the slopes that minimise the quantile losses.
+    columns: Vector,
+    sizes: Vector,
+    weights: Vector,
+    turns: Sequence[int] | None = None,
+    sag: Vector | None = None,
+) -> tuple[Vector, float]:
+    """The constant and the slopes that minimise the quantile losses, and the share of the sag.
 
     Args:
         columns: (labels, columns), the first of ones.
@@ -99,46 +104,65 @@ def fit(
         weights: How much each label counts.
         turns: For each column but the first: 1 if its slope must not be negative, -1 if it must
             not be positive.
+        sag: Logarithm of what smoothing may flatten, in px; by default nothing.
     """
     from scipy.optimize import minimize
 
     middle, spread = columns[:, 1:].mean(axis=0), np.maximum(columns[:, 1:].std(axis=0), 1e-3)
     scaled = np.concatenate([columns[:, :1], (columns[:, 1:] - middle) / spread], axis=1)
-    logs, shares = np.log(np.maximum(sizes, 1e-5)), weights / weights.sum()
+    nothing = np.full(len(sizes), -np.inf)
+    data = _Data(
+        scaled,
+        np.log(np.maximum(sizes, 1e-5)),
+        weights / weights.sum(),
+        nothing if sag is None else sag,
+    )
     ends = {1: (0.0, None), -1: (None, 0.0), 0: (None, None)}
-    bounds = [ends[0], *(ends[turn] for turn in turns or [0] * len(spread))]
-    found = np.zeros(columns.shape[1])
-    found[0] = np.percentile(logs, 68)
+    bounds = [ends[0], *(ends[turn] for turn in turns or [0] * len(spread)), _LOG_SHARES]
+    found = np.zeros(columns.shape[1] + 1)
+    found[0], found[-1] = np.percentile(data.logs, 68), np.mean(_LOG_SHARES)
     for softness in _SOFTNESS:  # soft losses first: they lead near the sharp ones' minimum
         found = minimize(
-            lambda x, soft=softness: _loss(x, scaled, logs, shares, soft),
+            lambda x, soft=softness: _loss(x, data, soft),
             found,
             jac=True,
             bounds=bounds,
             method="L-BFGS-B",
             options={"maxiter": _ROUNDS, "maxcor": 30, "ftol": 1e-11, "gtol": 1e-7},
         ).x
-    slopes = found[1:] / spread
-    return np.concatenate([[found[0] - slopes @ middle], slopes])
+    slopes = found[1:-1] / spread
+    return np.concatenate([[found[0] - slopes @ middle], slopes]), float(np.exp(found[-1]))
 
 
-def _loss(
-    values: Vector, scaled: Vector, logs: Vector, shares: Vector, softness: float
-) -> tuple[float, Vector]:
-    """The loss and its derivatives."""
-    predicted = scaled @ values
-    total, slope = 0.0, np.zeros(len(logs))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Data:
+    columns: Vector
+    logs: Vector
+    shares: Vector
+    sag: Vector
+
+
+def _loss(values: Vector, data: _Data, softness: float) -> tuple[float, Vector]:
+    """The loss and its derivatives; the last value is the logarithm of the share of the sag."""
+    sum_of_lines = data.columns @ values[:-1]
+    predicted = with_sag(sum_of_lines, data.sag + values[-1])
+    by_lines = np.exp(2 * (sum_of_lines - predicted))
+    total, slope = 0.0, np.zeros(len(data.logs))
     for level, times in LEVELS:
-        above = (logs - predicted - times) / softness
-        total += float(shares @ (softness * (level * above + np.logaddexp(0, -above))))
-        slope += shares * (1 / (1 + np.exp(np.clip(above, -60, 60))) - level)
+        above = (data.logs - predicted - times) / softness
+        total += float(data.shares @ (softness * (level * above + np.logaddexp(0, -above))))
+        slope += data.shares * (1 / (1 + np.exp(np.clip(above, -60, 60))) - level)
     hold = np.full(len(values), 2 * _HOLD)
-    hold[0] = 0.0
-    return total + float(hold @ values**2) / 2, scaled.T @ slope + hold * values
+    hold[[0, -1]] = 0.0
+    slopes = np.append(data.columns.T @ (slope * by_lines), slope @ (1 - by_lines))
+    return total + float(hold @ values**2) / 2, slopes + hold * values
 
 
-def _sample(choice: Choice) -> tuple[Vector, Vector, Vector]:
-    """Columns, sizes of errors and weights of some labels of a session; the weights add up to 1."""
+def _sample(choice: Choice) -> tuple[Vector, Vector, Vector, Vector]:
+    """Columns, sizes of errors, weights and sag of some labels of a session.
+
+    The weights add up to 1.
+    """
     session, work = labelled(choice)
     click.echo(choice.name, err=True)
     truth = read_simulated(session.truth_folder)
@@ -151,8 +175,9 @@ def _sample(choice: Choice) -> tuple[Vector, Vector, Vector]:
     random = np.random.default_rng(choice.seed)
     count = min(SAMPLES, len(near))
     chosen = random.choice(len(near), count, replace=False, p=near / near.sum())
-    columns = design({name: values[known][chosen] for name, values in found.items()})
-    return columns, error[known][chosen].astype(np.float64), np.full(count, 1 / count)
+    found = {name: values[known][chosen] for name, values in found.items()}
+    sizes, weights = error[known][chosen].astype(np.float64), np.full(count, 1 / count)
+    return design(found), sizes, weights, found["sag"].astype(np.float64)
 
 
 def _labels(work: Path, choice: Choice) -> Labels:
@@ -203,11 +228,14 @@ def _calibration_factor(choices: Sequence[Choice]) -> float:
     return float(quantiles[0] * quantiles[1] / 2)
 
 
-def module_text(slopes: Vector, calibration: float, fitted: Sequence[Choice]) -> str:
+def module_text(
+    slopes: Vector, flattened: float, calibration: float, fitted: Sequence[Choice]
+) -> str:
     """The module `fitted_bars`.
 
     Args:
         slopes: The constant, then the slopes of all lines.
+        flattened: The share of the sag.
         calibration: The factor of the calibration's variance.
         fitted: The sessions of the fit.
     """
@@ -223,6 +251,8 @@ def module_text(slopes: Vector, calibration: float, fitted: Sequence[Choice]) ->
 
 CONSTANT = {slopes[0]:.4f}
 """Logarithm of the standard deviation in px where every line is at its first knot."""
+FLATTENED = {flattened:.3f}
+"""Share of a surface's sag that is added to the sum of the lines, as an independent error."""
 CALIBRATION = {calibration:.3f}
 """Factor for the variance that the calibration's covariance predicts for pair L-C."""
 SLOPES: dict[str, tuple[float, ...]] = {{

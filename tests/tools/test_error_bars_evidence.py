@@ -138,14 +138,24 @@ def test_a_fit_finds_the_standard_deviation_of_normal_errors():
     x = random.uniform(0, 1, 20_000)
     error = np.abs(random.normal(0, np.exp(-3 + 2 * x)))
     columns = np.stack([np.ones(len(x)), x], axis=1)
-    found = fit_error_bars.fit(columns, error, np.ones(len(x)))
+    found, _ = fit_error_bars.fit(columns, error, np.ones(len(x)))
     assert found == pytest.approx([-3, 2], abs=0.06)
+
+
+def test_a_fit_finds_the_share_of_the_sag():
+    random = np.random.default_rng(0)
+    x, sag = random.uniform(0, 1, 40_000), np.exp(random.uniform(-6, 0, 40_000))
+    error = np.abs(random.normal(0, np.hypot(np.exp(-3 + x), 0.4 * sag)))
+    columns = np.stack([np.ones(len(x)), x], axis=1)
+    found, share = fit_error_bars.fit(columns, error, np.ones(len(x)), sag=np.log(sag))
+    assert found == pytest.approx([-3, 1], abs=0.06)
+    assert share == pytest.approx(0.4, rel=0.04)
 
 
 def test_a_fit_to_heavy_tails_misses_both_levels_by_about_the_same():
     random = np.random.default_rng(0)
     error = np.abs(random.standard_t(2, 40_000))
-    sigma = np.exp(fit_error_bars.fit(np.ones((40_000, 1)), error, np.ones(40_000))[0])
+    sigma = np.exp(fit_error_bars.fit(np.ones((40_000, 1)), error, np.ones(40_000))[0][0])
     one, two = (100 * float((error <= times * sigma).mean()) for times in (1, 2))
     assert one - 68.27 == pytest.approx(95.45 - two, abs=1.0)
     assert one > 70
@@ -155,7 +165,7 @@ def test_the_written_module_has_the_numbers_and_the_sessions_of_the_fit():
     """The model's own numbers give its own module again."""
     model = bar_model()
     slopes = np.array([model.constant, *(v for line in model.lines for v in line.slopes)])
-    text = fit_error_bars.module_text(slopes, model.calibration, FITTED)
+    text = fit_error_bars.module_text(slopes, model.flattened, model.calibration, FITTED)
     assert text == fit_error_bars.TARGET.read_text()
 
 

@@ -149,7 +149,7 @@ def test_covariates_by_hand():
 
 
 def test_sag_is_the_bend_within_the_filters_window():
-    """A parabola of curvature 0.01 leaves its tangent by 0.01 r^2 / 2, in one view or both."""
+    """A parabola of curvature 0.01 leaves its tangent by 0.01 r^2 / 2."""
     labels = flat()
     bent = labels.disparity + 0.01 * (np.arange(SIZE[1], dtype=np.float32) - 20) ** 2 / 2
     bent = replace(labels, disparity=bent.astype(np.float32), before=bent, other=bent)
@@ -192,10 +192,14 @@ def test_a_line_is_broken_at_its_knots_and_level_outside():
 
 def test_the_sum_of_lines(monkeypatch):
     lines = (Line("noise", (0.0, 2.0), slopes=(0.5,)), Line("edge", (0.0, 4.0), slopes=(-0.25,)))
-    model = BarModel(-3.0, lines, 1.0, ())
+    model = BarModel(-3.0, lines, 0.5, 1.0, ())
     monkeypatch.setattr(error_bars, "bar_model", lambda: model)
     found = {"noise": np.float32([[1.0, 5.0]]), "edge": np.float32([[0.0, 2.0]])}
+    found["sag"] = np.full((1, 2), -np.inf, np.float32)
     assert log_sigma(found)[0].tolist() == [-2.5, -2.5]
+    found["sag"] = np.float32(np.log([[0.2, 4.0]]))
+    expected = np.hypot(np.exp(-2.5), [0.1, 2.0])
+    assert np.exp(log_sigma(found)[0]) == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_fitted_model_fits_its_shape():

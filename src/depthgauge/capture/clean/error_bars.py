@@ -3,14 +3,16 @@
 Leaving out patterns shows the noise of a match and nothing else: not the pull of a second surface
 in the window, not a bend that smoothing flattens, and with two patterns hardly anything. So the
 standard deviation is a model of everything that can be seen without the truth (`covariates`). Its
-logarithm is a sum of broken lines, one per covariate; the lines were fitted on simulated sessions
-(`bar_model`), so that 68 % of the errors are within one standard deviation and 95 % within two.
+logarithm is a sum of broken lines, one per covariate, to which a share of what smoothing can
+flatten is added in quadrature. Both were fitted on simulated sessions (`bar_model`), so that 68 %
+of the errors are within one standard deviation and 95 % within two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ NEAR_PX = 3.0
 EDGE_PX = 0.5
 """Neighbours that differ by more are on two sides of an edge."""
 _FARTHEST_PX = 48
+_MORE_PX = 3
+"""Bends are averaged over a window that reaches this much farther than the filter's."""
 _MATCHED_PX = 2
 """The reach of matching's windows in the pictures that are matched."""
 _RADIUS = 2
@@ -86,8 +90,8 @@ def covariates(labels: Labels) -> dict[str, Map]:
     - `noise`: mean standard deviation of the surface's pixels in 5x5, from leaving out patterns
     - `moved`: how far smoothing moved the label
     - `bend`: difference of the slopes to both sides, mean over 5x5
-    - `sag`: how far the surface bends away from its tangent plane within the filter's window: what
-      a filter that keeps planes flattens
+    - `sag`: how far the surface bends away from its tangent plane within the filter's window, of
+      which a filter that keeps planes flattens a part
     - `slope`: change of disparity per px
     - `views`: difference from the other view's label; `unmatched`: 1 where it has none (no
       logarithm)
@@ -155,7 +159,13 @@ def log_sigma(found: Mapping[str, Map]) -> NDArray[np.float64]:
         for line in model.lines:
             for value, column in zip(line.slopes, columns_of(line, part), strict=True):
                 out[rows] += value * column
+        out[rows] = with_sag(out[rows], part["sag"] + np.log(model.flattened))
     return out
+
+
+def with_sag(log_sigma: NDArray[np.float64], log_sag: NDArray[Any]) -> NDArray[np.float64]:
+    """The logarithm of both in quadrature: a label is noisy, and its surface was flattened."""
+    return np.asarray(np.logaddexp(2 * log_sigma, 2 * log_sag) / 2, np.float64)
 
 
 def columns_of(line: Line, found: Mapping[str, Map]) -> list[NDArray[np.float64]]:
@@ -194,13 +204,13 @@ def _slopes(disparity: Map, axis: int) -> tuple[Map, Map]:
 
 
 def _sag(bend_x: Map, bend_y: Map, reach: int) -> NDArray[np.float32]:
-    """Distance from the tangent plane at the rim of a window, from its mean bend, px.
+    """Distance from the tangent plane at the rim of a window, from the mean bend there, px.
 
     Signed bends are averaged, so noise cancels and a jump, which has none, does not count.
     """
     from scipy.ndimage import uniform_filter
 
-    size = 2 * reach + 1
+    size = 2 * (reach + _MORE_PX) + 1
     mean = (uniform_filter(bend, size, mode="nearest") for bend in (bend_x, bend_y))
     return np.asarray(np.hypot(*mean) * np.float32(reach**2 / 2), np.float32)
 
