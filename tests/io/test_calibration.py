@@ -82,6 +82,16 @@ def test_garbage_is_named_by_its_line(tmp_path: Path, old: str, new: str, messag
         read_middlebury_calib(path)
 
 
+@pytest.mark.parametrize("filler", ["1" * 200_000, " " * 200_000, "1." * 100_000])
+def test_long_lines_are_refused_at_once(tmp_path: Path, filler: str) -> None:
+    """An expression that matches digits in two ways takes hours for these."""
+    path = tmp_path / "calib.txt"
+    path.write_text(MOTORCYCLE.replace("1011.728; 0 0 1]", f"1011.728; 0 0 1{filler}", 1))
+    with pytest.raises(BadFile, match="line 1: cam0 is a matrix") as caught:
+        read_middlebury_calib(path)
+    assert len(str(caught.value)) < 300 + len(str(path))
+
+
 def test_a_rig_without_a_baseline_does_not_fit(tmp_path: Path) -> None:
     with pytest.raises(DoesNotFit, match="left and right"):
         write_middlebury_calib(tmp_path / "c.txt", MiddleburyCalib(Rig({}), 3))

@@ -37,14 +37,10 @@ def test_the_audit_promises_what_was_checked():
     assert tuple(sorted({c.scale for c in judged})) == bar_promise.SCALES
 
 
-def test_the_audit_names_all_labels_whose_error_bars_were_found_too_small():
-    """By more than 6 points in one of the cells of both records; sessions alone are no cells."""
-    small, large = (recorded_values(f"error-bars{which}") for which in ("", "-large"))
-    assert _too_small(small) == set()
-    both = {
-        f"{pair}, {name}" for pair in ("balanced", "unbalanced") for name in bar_promise.TOO_SMALL
-    }
-    assert _too_small(large) == both
+@pytest.mark.parametrize("record", ["error-bars", "error-bars-large"])
+def test_no_kind_of_label_has_error_bars_that_are_too_small(record):
+    """By more than 6 points in a cell; sessions alone are no cells."""
+    assert _too_small(recorded_values(record)) == set()
 
 
 def _too_small(values):

@@ -65,8 +65,8 @@ _MEANINGS: dict[str, tuple[str, ...]] = {
 _POWERS = {"1": "1.25", "2": "1.5625", "3": "1.953125"}
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?:a|delta|d|δ)_?<?_?([123])"), "delta"),
-    (re.compile(r"(?:bad|badpix|bad_pix|bad_pixels?)_?([0-9]*\.?[0-9]+)(?:_?px)?"), "over"),
-    (re.compile(r"(?:npx_?)?([0-9]*\.?[0-9]+)_?px(?:_error)?"), "over"),
+    (re.compile(r"(?:bad|badpix|bad_pix|bad_pixels?)_?((?:[0-9]*\.)?[0-9]+)(?:_?px)?"), "over"),
+    (re.compile(r"(?:npx_?)?((?:[0-9]*\.)?[0-9]+)_?px(?:_error)?"), "over"),
     (re.compile(r"a_?([0-9]{2})"), "quantile"),
 )
 """Families of names with a number in them."""

@@ -52,17 +52,15 @@ def test_what_was_checked_is_promised(work):
     assert "never on photographs" in bar_promise(work, simulated=False).statement
 
 
-def test_where_the_goal_was_missed_is_said(work, monkeypatch):
+def test_where_the_goal_was_missed_is_said(work):
     assert bar_promise(work, simulated=True).except_for == ()
     matched(work, patterns=2)
-    monkeypatch.setattr(promises, "WIDE_PX", 199)
     found = bar_promise(work, simulated=True)
-    wide, few = found.except_for
-    assert "with two patterns" in few
-    assert "classes 1 and 2 and within 4 px of edges are too small" in wide
+    (few,) = found.except_for
+    assert "with two patterns, those of the unbalanced pair are too large" in few
     assert found.outside == ()
-    assert found.statement.endswith(f"; {wide}; {few}")
-    assert found.to_json()["except_for"] == [wide, few]
+    assert found.statement.endswith(f"; {few}")
+    assert found.to_json()["except_for"] == [few]
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,6 @@ SCALES = (0.5, 1.0)
 were checked."""
 FEW_PATTERNS = 2
 """With so few, the error bars of the unbalanced pair were found too large."""
-WIDE_PX = 640
-"""In wider images, those of some labels were found too small, in both pairs."""
-TOO_SMALL = ("class 1", "class 2", "0 to 1.5 px from edges", "1.5 to 4 px from edges")
-"""Which; as the record `error-bars-large` calls them."""
 BOARD_RMS_PX = 0.05
 """Boards of those sessions fit to a third of this."""
 _SHARED = "in the unbalanced pair over many sessions, since each shares its calibration's errors"
@@ -78,23 +74,15 @@ def bar_promise(work: Path, *, simulated: bool) -> BarPromise:
             outside,
         )
     said = [f"error bars ({goal}) were checked on {kind}"]
-    weak = list(_weak_cells(work))
+    weak: list[str] = []
     if (work / "rectify" / "LC.json").is_file():
         said.append(_SHARED)
         weak += _weak_cells_unbalanced(work)
     return BarPromise("; ".join((*said, *weak)), outside, tuple(weak))
 
 
-def _weak_cells(work: Path) -> Iterator[str]:
-    """Where the goal was missed, among sessions like this one."""
-    if read_pair(work, "LR").left.camera.size_px[0] > WIDE_PX:
-        yield (
-            f"above {WIDE_PX} px, those of classes 1 and 2 and within 4 px of edges are too small "
-            "(54 to 61 % and 89 to 94 %) and cannot be promised"
-        )
-
-
 def _weak_cells_unbalanced(work: Path) -> Iterator[str]:
+    """Where the goal was missed, among sessions like this one."""
     if len(read_json(work / _PATTERNS)["used"]) <= FEW_PATTERNS:
         yield "with two patterns, those of the unbalanced pair are too large (74 and 98 %)"
 

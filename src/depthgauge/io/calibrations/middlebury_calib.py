@@ -13,10 +13,11 @@ from depthgauge.io._files import AnyPath, opened, read_whole, write_parts
 from depthgauge.types import Camera, Rig
 
 _MOST_BYTES = 2**20
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
+# Each text is matched in one way only: with two, a file of many digits takes minutes to refuse.
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _IS_NUMBER = re.compile(_NUMBER)
 _ROW = rf"\s*{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s*"
-_IS_MATRIX = re.compile(rf"\[{_ROW};{_ROW};{_ROW};?\s*\]")
+_IS_MATRIX = re.compile(rf"\[{_ROW};{_ROW};{_ROW}(?:;\s*)?\]")
 _REQUIRED = ("cam0", "cam1", "baseline", "width", "height", "ndisp")
 _NUMBERS = (
     "doffs",
@@ -149,7 +150,9 @@ def _camera(
     fx, skew, cx, zero, fy, cy, *last = (float(n) for n in _IS_NUMBER.findall(text))
     plain = [skew, zero, *last] == [0, 0, 0, 0, 1]
     if not (plain and fx > 0 and fy > 0 and math.isfinite(fx + fy + cx + cy)):
-        raise BadFile(f"{path}: line {line}: {key} is not a pinhole camera without skew: {text}")
+        raise BadFile(
+            f"{path}: line {line}: {key} is not a pinhole camera without skew: {text[:60]}"
+        )
     pose = np.eye(4)
     pose[0, 3] = x_m
     return Camera((fx, fy), (cx, cy), size, world_from_camera=pose)
