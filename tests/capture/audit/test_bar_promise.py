@@ -52,7 +52,10 @@ def test_what_was_checked_is_promised(work):
     assert "never on photographs" in bar_promise(work, simulated=False).statement
 
 
-def test_where_the_goal_was_missed_is_said(work):
+def test_where_the_goal_was_missed_is_said(work, monkeypatch):
+    (small,) = bar_promise(work, simulated=True).except_for
+    assert small == "up to 640 px, those of class 1 are too large (75 and 97 %)"
+    monkeypatch.setattr(promises, "SMALL_PX", 100)
     assert bar_promise(work, simulated=True).except_for == ()
     matched(work, patterns=2)
     found = bar_promise(work, simulated=True)
