@@ -1,5 +1,7 @@
 """Measuring error bars: which sessions, how labels are counted, how a model is fitted."""
 
+import inspect
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -41,6 +43,20 @@ def test_the_audit_promises_what_was_checked():
 def test_no_kind_of_label_has_error_bars_that_are_too_small(record):
     """By more than 6 points in a cell; sessions alone are no cells."""
     assert _too_small(recorded_values(record)) == set()
+
+
+@pytest.mark.parametrize(
+    ("record", "cell", "function"),
+    [
+        ("error-bars", "balanced, class 1", "_weak_cells"),
+        ("error-bars-large", "balanced, class 3", "_weak_cells"),
+        ("error-bars", "unbalanced, 2 patterns", "_weak_cells_unbalanced"),
+    ],
+)
+def test_the_audit_states_the_recorded_shares_of_what_misses_the_goal(record, cell, function):
+    values = recorded_values(record)
+    one, two = (f"{values[f'{cell}: within {times} sigma, %']:.0f}" for times in (1, 2))
+    assert f"{one} and {two}" in inspect.getsource(getattr(bar_promise, function))
 
 
 def _too_small(values):
