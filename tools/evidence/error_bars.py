@@ -1,4 +1,4 @@
-"""Whether error bars of capture labels hold: on simulated sessions on which nothing was chosen.
+"""Whether error bars of capture labels hold: on simulated sessions on which nothing was fitted.
 
 Each session counts the same, whatever its size. A cell is a class, a distance to edges, a size, a
 number of patterns or a room, of one of the two pairs. Intervals come from resampling objects:
