@@ -1,6 +1,7 @@
 """The audit's first line: whether error bars were checked on sessions like this one."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -52,19 +53,57 @@ def test_what_was_checked_is_promised(work):
     assert "never on photographs" in bar_promise(work, simulated=False).statement
 
 
-def test_where_the_goal_was_missed_is_said(work, monkeypatch):
-    (small,) = bar_promise(work, simulated=True).except_for
-    assert small == "up to 640 px, those of class 1 are too large (75 and 97 %)"
-    monkeypatch.setattr(promises, "SMALL_PX", 100)
-    (wide,) = bar_promise(work, simulated=True).except_for
-    assert wide == "above 100 px, those of class 3 are too large (76 and 97 %)"
-    matched(work, patterns=2)
+@pytest.mark.parametrize(
+    ("width_px", "patterns", "balanced", "unbalanced"),
+    [
+        (320, 8, "class 1 up to 640", "over all 27; class 1 up to 640"),
+        (320, 2, "class 1 up to 640", "over all 27; class 1 up to 640; with two patterns"),
+        (640, 8, "class 1 up to 640", "over all 27; class 1 up to 640; in 2 of 3"),
+        (2056, 8, "class 3 in the 8", "over all 27; over the 8 largest; class 2 in the 8"),
+    ],
+)
+def test_where_the_goal_was_missed_is_said(
+    work, monkeypatch, width_px, patterns, balanced, unbalanced
+):
+    """One sentence for each pair, with all cells that sessions like this one belong to."""
+    size(monkeypatch, width_px)
+    matched(work, patterns)
     found = bar_promise(work, simulated=True)
-    _, few = found.except_for
-    assert "with two patterns, those of the unbalanced pair are too large" in few
     assert found.outside == ()
-    assert found.statement.endswith(f"; {wide}; {few}")
-    assert found.to_json()["except_for"] == [wide, few]
+    for pair, cells, said in zip(
+        ("balanced", "unbalanced"), (balanced, unbalanced), found.except_for, strict=True
+    ):
+        assert said.startswith(f"error bars of the {pair} pair are too large ")
+        assert said.count(" %)") == len(cells.split("; "))
+        assert all(cell in said for cell in cells.split("; "))
+    assert found.statement.endswith("; ".join(("", *found.except_for)))
+    assert found.to_json()["except_for"] == list(found.except_for)
+
+
+def test_the_sentence_lists_cells_with_their_shares(work, monkeypatch):
+    size(monkeypatch, 1000)
+    assert bar_promise(work, simulated=True).except_for == (
+        "error bars of the balanced pair are too large "
+        "for class 3 in the 8 largest sessions (76 and 97 %)",
+        "error bars of the unbalanced pair are too large over all 27 sessions (71 and 96 %), "
+        "over the 8 largest (72 and 96 %) and for class 2 in the 8 largest (79 and 99 %)",
+    )
+
+
+def test_without_an_unbalanced_pair_nothing_is_said_of_it(work, monkeypatch):
+    size(monkeypatch, 320)
+    (work / "rectify" / "LC.json").unlink()
+    found = bar_promise(work, simulated=True)
+    assert len(found.except_for) == 1
+    assert "unbalanced" not in found.statement
+
+
+def size(monkeypatch, width_px):
+    """Images are of this width."""
+    camera = SimpleNamespace(size_px=(width_px, width_px))
+    pair = SimpleNamespace(left=SimpleNamespace(camera=camera))
+    monkeypatch.setattr(promises, "read_pair", lambda _work, _cameras: pair)
+    monkeypatch.setattr(promises, "WIDTHS_PX", (320, 2056))
 
 
 @pytest.mark.parametrize(
