@@ -55,6 +55,7 @@ def _write_pages() -> None:
         networks_difficulty,
         networks_refine,
         networks_spacetime,
+        networks_synthetic,
         oasis_like,
         oasis_reconstruction,
         psychometric,
@@ -71,7 +72,7 @@ def _write_pages() -> None:
     last = (hidden_truth, components, confidence, without_truth, psychometric, stratified_axes)
     more = (error_bars, trials_others, _layers_page, _people_page, registration, quiz)
     labels = (capture_full, capture_thin)
-    nets = (networks_spacetime, networks_refine, networks_difficulty)
+    nets = (networks_spacetime, networks_refine, networks_difficulty, networks_synthetic)
     for page in (*first, *more, *labels, *nets, tags, _rig_page, _stereogen_page, *last):
         page.write_page()
     error_bars.write_large_page()

@@ -32,7 +32,8 @@ BAD = "badpix:2@all"
 def networks() -> Iterator[Number | Table]:
     """Scores of our stereo and flow networks beside SGBM (filled), DIS and Farneback.
 
-    The networks were trained on synthetic layers only; these pairs decided nothing.
+    The networks were trained on synthetic layers and on scenes that we rendered; these pairs
+    decided nothing.
     """
     yield from _stereo()
     yield from _flow()
@@ -58,7 +59,8 @@ def _stereo() -> Iterator[Number | Table]:
     for row, value in means.items():
         yield Number(f"{row}: mean of {BAD} over {pairs} pairs, %", value)
     ratio = means["nets-stereo"] / means["sgbm-filled"]
-    yield within(f"nets-stereo: {BAD} as a share of that of sgbm-filled", ratio, 0, 0.7)
+    # The aim, set before anything was trained: half of that of SGBM.
+    yield within(f"nets-stereo: {BAD} as a share of that of sgbm-filled", ratio, 0, 0.5)
 
 
 def _flow() -> Iterator[Number | Table]:

@@ -12,14 +12,14 @@ from typing import Any
 from depthgauge.errors import BadScoreId, MissingExtra, Unavailable
 
 _NETWORK = re.compile(r"onnx-([0-9a-f]{12})")
-MATCHER = "nets-stereo-2"
+MATCHER = "nets-stereo-3"
 """What protocols call our stereo network as a matcher; its number rises with its weights."""
 MATCHER_SIZE, MATCHER_UPDATES = (480, 832), 10
 """Height and width of the pictures that it gets, and its updates."""
 MADE_OF = "made of"
 """The entry of an exported file that says what it was made of."""
 _MATCHER_IS = (
-    "weights 591a30c13f5413dcad8b15c8358d3560aa7f02b1c3d494b1083a19a86b7afa1d, 832x480 px, "
+    "weights 317ad0a475375e775fa5a557fae50f136cc1260c05a831ba8b96a7f26f9a3504, 832x480 px, "
     "10 updates, white 255"
 )
 """What its file says. The bytes of a file depend on the exporter's version, what it computes does

@@ -95,6 +95,25 @@ def test_a_limit_costs_crops_then_samples(folder, tmp_path):
     assert index["left_out"] == ["d"]
 
 
+def test_samples_that_do_not_fit_are_left_out_evenly(folder, tmp_path):
+    pair = 8 * SIZE[0] * SIZE[1] / 2**20
+    rules = PackRules(SIZE, most_mib=2.5 * pair, held_out=0)
+    index = pack("folder", folder, "stereo", tmp_path / "packs", rules)
+    assert index["scenes"]["train"] == ["a", "c"]
+    assert index["left_out"] == ["b", "d"]
+
+
+def test_crops_with_larger_motion_are_not_packed(folder, tmp_path):
+    """A crop of 96 columns that starts at column s has disparities up to (s + 95) / 7 px."""
+    rules = PackRules(SIZE, crops=20, held_out=0, largest_px=15.0)
+    index = pack("folder", folder, "stereo", tmp_path / "packs", rules)
+    _, _, motion = read_packs(tmp_path / "packs", "stereo")
+    assert 0 < index["pairs"]["train"] == len(motion) < 80
+    assert motion.max() / 64 <= 15
+    with pytest.raises(BadData, match="motion that is too large"):
+        pack("folder", folder, "stereo", tmp_path / "none", PackRules(SIZE, largest_px=5.0))
+
+
 def test_files_stay_below_their_limit(tmp_path):
     pairs = np.zeros((40, 256, 448, 3), np.uint8)
     parts = {"train": (pairs, pairs, np.zeros((40, 1, 1, 256, 448), np.int16))}

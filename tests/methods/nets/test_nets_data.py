@@ -12,6 +12,7 @@ if torch:  # the modules below import it at their top
     from depthgauge.methods.nets._torch.data.draw import Draw
     from depthgauge.methods.nets._torch.data.layers import (
         draw_layers,
+        make_alike,
         move_as_flow,
         move_as_stereo,
     )
@@ -51,6 +52,22 @@ def a_scene(seed, stereo, glasses=2):
         move_as_flow(draw, opaque, SIZE, 10.0)
         move_as_flow(draw, glass, SIZE, 10.0)
     return Scene(opaque, glass, SIZE, stereo), draw
+
+
+def test_in_some_scenes_many_things_look_alike_and_some_are_thin():
+    draw = Draw(4)
+    layers = draw_layers(draw, 400, 18, SIZE, 160, 3)
+    texture, half = layers.texture.clone(), layers.half.clone()
+    make_alike(draw, layers, SIZE, 3)
+    assert torch.equal(layers.texture[:, :3], texture[:, :3]), "planes stay as they are"
+    assert torch.equal(layers.half[:, :3], half[:, :3])
+    kinds = torch.tensor([len(set(row.tolist())) for row in layers.texture[:, 3:]])
+    alike = kinds <= 10
+    assert 0.4 < float(alike.float().mean()) < 0.6
+    assert torch.equal(layers.texture[kinds >= 13], texture[kinds >= 13])
+    slim = (layers.half[:, 3:] != half[:, 3:]).any(-1)
+    assert 0.2 < float(slim.any(1).float().mean()) < 0.4
+    assert float(layers.half[:, 3:][slim][:, 0].max()) <= 9
 
 
 @pytest.mark.parametrize("stereo", [True, False])

@@ -21,7 +21,7 @@ if torch:  # the modules below import it at their top
     from depthgauge.methods.nets._torch import correlation
     from depthgauge.methods.nets._torch.blocks import enlarge
     from depthgauge.methods.nets._torch.flow_net import FlowNet, layers_from_flow
-    from depthgauge.methods.nets._torch.inference import Runner, _tiles, network
+    from depthgauge.methods.nets._torch.inference import Runner, _combined, _tiles, network
     from depthgauge.methods.nets._torch.stereo_net import StereoNet
     from depthgauge.methods.nets._torch.training.loop import Plan, _cycle, start_from, train
     from depthgauge.methods.nets._torch.training.losses import errors, sequence_loss
@@ -253,6 +253,42 @@ def test_a_second_estimate_of_enlarged_pictures_is_in_px_of_the_given_ones():
     )
     pair = [as_colour(inputs[name]) for name in ("left_image", "right_image")]
     assert np.array_equal(network_alone.stereo(*pair, largest_px=64.0).motion[0, 0], once)
+
+
+def test_estimates_are_averaged_unless_one_is_far_off():
+    """By hand: 2, 2.2, 2.4 have a mean; of 2, 2.2 and 20 the middle one counts."""
+    motions = torch.tensor([[2.0, 2.0], [2.2, 2.2], [2.4, 20.0]]).reshape(3, 1, 1, 1, 2)
+    spreads = torch.full_like(motions, 0.1)
+    found, spread = _combined(list(zip(motions, spreads, strict=True)))
+    assert torch.allclose(found.flatten(), torch.tensor([2.2, 2.2]))
+    expected = np.sqrt(0.1**2 + np.var(motions.numpy()[..., 0]))
+    assert float(spread[0, 0, 0, 0]) == pytest.approx(expected, rel=1e-5)
+    two, _ = _combined(list(zip(motions[1:], spreads[1:], strict=True)))
+    assert torch.allclose(two.flatten(), torch.tensor([2.3, 11.1])), "of two, always the mean"
+
+
+def test_both_components_of_a_flow_follow_the_median_where_one_is_far_off():
+    motions = torch.tensor([[1.0, 3.0], [1.1, 3.1], [1.2, 30.0]]).reshape(3, 1, 2, 1, 1)
+    found, spread = _combined([(motion, torch.zeros(1, 1, 1, 1)) for motion in motions])
+    assert torch.allclose(found.flatten(), torch.tensor([1.1, 3.1]))
+    assert spread.shape == (1, 1, 1, 1)
+
+
+def test_a_flow_of_turned_pictures_is_that_of_the_pictures(frames):
+    """Where it moves to the right and down, mirrored pictures move to the left, and back again."""
+    inputs = frames(3, 2, size=(96, 128))
+    pair = [as_colour(inputs[name]) for name in ("first_image", "second_image")]
+    runner = Runner(network("flow", WEIGHTS / "flow.safetensors", "cpu"), "cpu", 8, 10**6)
+    for axis in (2, 3):
+        motion, _ = runner._turned_flow(*(runner._tensor(p) for p in pair), axis)
+        middle = motion[0, :, 16:-16, 16:-16].flatten(1).median(1).values
+        assert torch.allclose(middle, torch.tensor([3.0, 2.0]), atol=0.3)
+    alone, combined = (
+        find_method(f"nets-flow:averaged={on},polish=0").estimate(inputs, "flow").values
+        for on in ("false", "true")
+    )
+    assert not np.array_equal(alone, combined)
+    assert np.array_equal(runner.flow(*pair).motion[0].transpose(1, 2, 0), alone)
 
 
 def test_a_wide_range_without_large_disparities_changes_nothing():

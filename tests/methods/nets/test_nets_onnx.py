@@ -54,7 +54,7 @@ def exported(tmp_path_factory):
 def test_an_exported_network_says_the_same(kind, exported, frames, stereo, monkeypatch):
     inputs = stereo(4.0, size=(80, 120)) if kind == "stereo" else frames(2, 1)
     quantity = {"stereo": "disparity", "flow": "flow", "layers": "layered_flow"}[kind]
-    once = ",averaged=false" if kind == "stereo" else ""
+    once = "" if kind == "layers" else ",averaged=false"
     expected = find_method(f"nets-{kind}:updates=2{once}").estimate(inputs, quantity).values
     monkeypatch.setitem(sys.modules, "torch", None)
     method = find_method(f"nets-onnx:kind={kind},model={exported / kind}.onnx")

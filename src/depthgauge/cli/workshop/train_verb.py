@@ -174,6 +174,12 @@ def average(weights: tuple[Path, ...], out: Path, json_to: str | None) -> None:
     show_default=True,
     help="Size of all packs; larger datasets get fewer crops.",
 )
+@click.option(
+    "--largest-px",
+    type=click.FloatRange(0, min_open=True),
+    default=float("inf"),
+    help="Crops with larger motion are not packed.",
+)
 @json_option
 def pack(
     kind: str,
@@ -185,6 +191,7 @@ def pack(
     crops: int,
     held_out: float,
     most_mib: float,
+    largest_px: float,
     json_to: str | None,
 ) -> None:
     """Packs pairs of a dataset into a few files that training reads with NumPy alone.
@@ -201,7 +208,7 @@ def pack(
     from depthgauge.methods.nets._packs import SIZES
 
     check_size(size)
-    rules = PackRules(size or SIZES[kind], crops, held_out, most_mib)
+    rules = PackRules(size or SIZES[kind], crops, held_out, most_mib, largest_px=largest_px)
     with progress_bar("packing") as progress:
         index = pack_dataset(dataset, data, kind, out, rules, split=split, progress=progress)
     if json_to:

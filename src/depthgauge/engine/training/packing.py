@@ -43,7 +43,9 @@ class PackRules:
     """About this share of the scenes is not learned from."""
     most_mib: float = 60.0
     """Size of all packs; of larger datasets, every sample gets fewer crops, then samples are left
-    out."""
+    out, evenly."""
+    largest_px: float = np.inf
+    """Crops with larger motion are not packed."""
     seed: int = 0
 
 
@@ -74,35 +76,38 @@ def pack(
     """
     if any(side % 32 for side in rules.size) or not 0 <= rules.held_out < 1:
         raise Misuse("crops have sides that are multiples of 32, and 0 <= held-out < 1.")
-    samples = [s for s in DATASETS[dataset].samples(root, split) if _usable(s, kind)]
-    if not samples:
+    usable = [s for s in DATASETS[dataset].samples(root, split) if _usable(s, kind)]
+    if not usable:
         raise BadData(
             f"{root}: no sample of '{dataset}' has {' and '.join(_PICTURES[kind])} and a true "
             f"{_TRUTHS[kind]}."
         )
-    held = held_out_scenes({scene_of(s) for s in samples}, rules.held_out)
+    held = held_out_scenes({scene_of(s) for s in usable}, rules.held_out)
     each = _bytes_of_a_pair(rules.size, kind)
     most = max(1, int(rules.most_mib * _MIB / each))
-    crops = max(1, min(rules.crops, most // len(samples)))
+    crops = max(1, min(rules.crops, most // len(usable)))
+    count = min(most, len(usable))
+    samples = [usable[i * len(usable) // count] for i in range(count)]
     parts: dict[str, list[Packed]] = {"train": [], "held": []}
-    for number, sample in enumerate(samples[:most]):
+    for number, sample in enumerate(samples):
         part = "held" if scene_of(sample) in held else "train"
         parts[part] += _crops(sample.fresh(), kind, rules, crops, number)
         if progress:
-            progress("packing", number + 1, min(most, len(samples)))
+            progress("packing", number + 1, count)
     if not parts["train"]:
         raise BadData(
-            f"{root}: nothing is left to learn from: all crops have too little truth, or belong to "
-            "scenes that are held out; choose a smaller size, or hold out fewer."
+            f"{root}: nothing is left to learn from: all crops have too little truth or motion "
+            "that is too large, or belong to scenes that are held out; choose a smaller size, or "
+            "hold out fewer."
         )
     about = {
         "dataset": dataset,
         "size": list(rules.size),
         "scenes": {
             "train": sorted({scene_of(s) for s in samples} - held),
-            "held": sorted(held),
+            "held": sorted({scene_of(s) for s in samples} & held),
         },
-        "left_out": [s.id for s in samples[most:]],
+        "left_out": sorted({s.id for s in usable} - {s.id for s in samples}),
     }
     joined = {part: _joined(pairs, rules.size, kind) for part, pairs in parts.items()}
     return write_packs(folder, kind, joined, about)
@@ -151,7 +156,7 @@ def _crops(
         at = [int(rng.integers(0, max(1, n - m + 1))) for n, m in _sides(motion, rules.size)]
         rows, columns = (slice(a, a + m) for a, m in zip(at, rules.size, strict=True))
         cut = _padded(motion[..., rows, columns], rules.size, np.nan, 2)
-        if np.isfinite(cut[0]).mean() < _LEAST_KNOWN:
+        if np.isfinite(cut[0]).mean() < _LEAST_KNOWN or np.nanmax(abs(cut)) > rules.largest_px:
             continue
         pictures = [
             _padded(p[rows, columns].transpose(2, 0, 1), rules.size, None, 1)

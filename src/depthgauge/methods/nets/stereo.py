@@ -26,8 +26,8 @@ class StereoNetOptions(PairOptions, NetworkOptions):
     updates: int = Field(default=10, ge=1, le=100)
     """Number of recurrent updates; by default as many as while training."""
     averaged: bool = True
-    """Average with a second estimate, from pictures upside down and half as large again where
-    disparities allow that: fewer wrong pixels for three times the work."""
+    """Combine with estimates from pictures upside down and, where disparities allow that, also half
+    as large again: fewer wrong pixels for four times the work."""
 
 
 SPEC = MethodSpec(
@@ -38,7 +38,7 @@ SPEC = MethodSpec(
     cite="after Lipson, Teed & Deng 2021",
     options=StereoNetOptions,
     local=LOCAL,
-    revision=2,
+    revision=3,
 )
 
 

@@ -26,7 +26,7 @@ def match_views(left: Picture, right: Picture, matcher: str, disparities: int) -
     Args:
         left: (H, W, 3).
         right: The same size.
-        matcher: `sgbm`, our network (`nets-stereo-2`), or one by its hash (`onnx-...`).
+        matcher: `sgbm`, our network (`nets-stereo-3`), or one by its hash (`onnx-...`).
         disparities: How many are searched from -16 px on; networks search what they search.
 
     Raises:

@@ -32,7 +32,7 @@ class ScaleRules:
     """How disparities are found and which lines are degenerate."""
 
     matcher: str = "sgbm"
-    """The reference matcher: `sgbm`, our network (`nets-stereo-2`), or one by its hash
+    """The reference matcher: `sgbm`, our network (`nets-stereo-3`), or one by its hash
     (`onnx-...`)."""
     disparities: int = 256
     """The largest disparity that is searched; pixels beyond it are not judged."""

@@ -27,7 +27,9 @@ _SURELY_LEARNED_PX = 0.9 * _LEARNED_DISPARITY_PX
 _BEYOND = 1e-3
 """Where a smaller share of the pixels is beyond what was learned, the guide is not followed."""
 _LARGER = 1.5
-"""Factor on the pictures' sides for a second estimate; chosen on synthetic pairs."""
+"""Factor on the pictures' sides for a third estimate; chosen on synthetic pairs."""
+_DISAGREE_PX = 0.5
+"""Where the mean of three estimates is farther from their median, one of them is far off."""
 _MOST_TILES = 4
 """Pictures are not enlarged beyond this number of tiles, which would be narrow strips."""
 _MULTIPLE = 32
@@ -63,20 +65,28 @@ class Runner:
             left: The picture whose pixels get a disparity.
             right: The other one.
             largest_px: The largest disparity that may occur.
-            averaged: Average with a second estimate, upside down and larger.
+            averaged: Combine with estimates upside down, one of them of larger pictures.
         """
         first, second = self._tensor(left), self._tensor(right)
-        motion, spread = self._stereo(first, second, largest_px)
+        found = [self._stereo(first, second, largest_px)]
         if averaged:
-            again, wide = self._upside_down(first, second, largest_px)
-            spread = torch.sqrt((spread**2 + wide**2) / 2 + ((motion - again) / 2) ** 2)
-            motion = (motion + again) / 2
-        return _found(motion, spread)
+            found += self._upside_down(first, second, largest_px)
+        return _found(*_combined(found))
 
     @torch.inference_mode()
-    def flow(self, one: Floats, other: Floats) -> Found:
-        """Flow, or flows of all layers, from the first picture (H, W, 3) to the second."""
-        return _found(*self._flow(self._tensor(one), self._tensor(other)))
+    def flow(self, one: Floats, other: Floats, *, averaged: bool = False) -> Found:
+        """Flow, or flows of all layers, from the first picture (H, W, 3) to the second.
+
+        Args:
+            one: The picture whose pixels get a flow.
+            other: The other one.
+            averaged: Combine with estimates upside down and mirrored; for one layer only.
+        """
+        first, second = self._tensor(one), self._tensor(other)
+        found = [self._flow(first, second)]
+        if averaged:
+            found += (self._turned_flow(first, second, axis) for axis in (2, 3))
+        return _found(*_combined(found))
 
     def _tensor(self, picture: Floats) -> Tensor:
         values = torch.from_numpy(np.ascontiguousarray(picture.transpose(2, 0, 1)))[None]
@@ -102,14 +112,21 @@ class Runner:
 
     def _upside_down(
         self, first: Tensor, second: Tensor, largest_px: float
-    ) -> tuple[Tensor, Tensor]:
-        """Disparity and spread by pictures upside down, enlarged unless that becomes too large.
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Disparity and spread by pictures upside down; also enlarged unless that is too large.
 
-        Its errors are not those of the pictures as they are, and thin things are wider.
+        Their errors are not those of the pictures as they are, and thin things are wider.
         """
+        yield self._turned(first, second, largest_px, 1.0)
         height, width = first.shape[2:]
         fits = _LARGER**2 * height * width <= _MOST_TILES * self.at_once_px
-        factor = _LARGER if fits and _LARGER * largest_px <= _LEARNED_DISPARITY_PX else 1.0
+        if fits and _LARGER * largest_px <= _LEARNED_DISPARITY_PX:
+            yield self._turned(first, second, largest_px, _LARGER)
+
+    def _turned(
+        self, first: Tensor, second: Tensor, largest_px: float, factor: float
+    ) -> tuple[Tensor, Tensor]:
+        height, width = first.shape[2:]
         size = (round(factor * height), round(factor * width))
         one, other = (
             F.interpolate(p.flip(2), size=size, mode="bicubic").clamp(0, 1) for p in (first, second)
@@ -130,6 +147,12 @@ class Runner:
         guide, wider = (_doubled(each, first.shape[2:]) for each in coarse)
         motion, spread = self._in_parts(first, second, guide)
         return motion, torch.maximum(spread, 0.5 * wider)
+
+    def _turned_flow(self, first: Tensor, second: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+        """Flow and spread by pictures upside down (axis 2) or mirrored (axis 3)."""
+        motion, spread = (f.flip(axis) for f in self._flow(first.flip(axis), second.flip(axis)))
+        signs = motion.new_tensor([1, -1] if axis == 2 else [-1, 1])
+        return motion * signs[:, None, None], spread
 
     def _in_parts(
         self, first: Tensor, second: Tensor, start: Tensor | None
@@ -182,6 +205,24 @@ class Runner:
                     one, other, updates, max(1, updates // 2), _shrunk(start, right, down, 8)
                 )
         return estimates[-1][..., :height, :width], spread[..., :height, :width].float()
+
+
+def _combined(found: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    """One motion and spread of up to three: the mean, or the median where one is far off.
+
+    At edges a mean of foreground and background would be neither.
+    """
+    if len(found) == 1:
+        return found[0]
+    motions, spreads = (torch.stack(parts) for parts in zip(*found, strict=True))
+    mean = motions.mean(0)
+    apart = motions.var(0, correction=0).sum(1, keepdim=True)
+    spread = torch.sqrt((spreads**2).mean(0) + apart)
+    if len(found) == 2:
+        return mean, spread
+    median = motions.median(0).values
+    far = (mean - median).norm(dim=1, keepdim=True) > _DISAGREE_PX
+    return torch.where(far, median, mean), spread
 
 
 def _shrunk(start: Tensor | None, right: int, down: int, factor: int) -> Tensor | None:

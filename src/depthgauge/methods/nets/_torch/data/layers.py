@@ -12,6 +12,8 @@ _WAVES = 2
 _STEEPEST = 0.2
 """Slope of an elastic part, px per px, so that its inverse is found quickly."""
 _EVERYTHING = 1e6
+_GROUPS = 3
+"""Kinds of things of which a scene may have many, so that neighbours look alike."""
 
 
 def draw_layers(
@@ -63,6 +65,32 @@ def draw_layers(
         opacity=torch.ones(*shape, 2, device=draw.device),
         counts=torch.ones(*shape, dtype=torch.bool, device=draw.device),
     )
+
+
+def make_alike(draw: Draw, layers: Layers, size: tuple[int, int], infinite: int) -> None:
+    """In some scenes many things look alike, as leaves and fence posts do; in some they are thin.
+
+    Neighbours of one texture have no edge in colour where one hides the other.
+
+    Args:
+        draw: Random numbers.
+        layers: Changed in place.
+        size: Height and width of the pictures.
+        infinite: Number of planes, which stay as they are.
+    """
+    batch, count = layers.key.shape
+    kind = draw.whole(_GROUPS, batch, count)
+    alike = draw.chance(0.5, batch, 1) & draw.chance(0.7, batch, count)
+    alike[:, :infinite] = False
+    of_kind = layers.texture[:, infinite : infinite + _GROUPS]
+    layers.texture = torch.where(alike, of_kind.gather(1, kind), layers.texture)
+    length = float(size[0] * size[1]) ** 0.5
+    thin = draw.magnitude(1.2, 9, batch, count)
+    leaf = torch.stack([thin, thin + length * draw.uniform(0.03, 0.4, batch, count)], -1)
+    slim = draw.chance(0.3, batch, 1) & draw.chance(0.7, batch, count)
+    slim[:, :infinite] = False
+    layers.half = torch.where(slim[..., None], leaf, layers.half)
+    layers.duty = torch.where(slim, 1.0, layers.duty)
 
 
 def _mappings(draw: Draw, shape: tuple[int, int]) -> Tensor:

@@ -9,11 +9,17 @@ import torch
 from torch import Tensor
 
 from depthgauge.methods.nets._torch.data.draw import Draw
-from depthgauge.methods.nets._torch.data.layers import draw_layers, move_as_flow, move_as_stereo
+from depthgauge.methods.nets._torch.data.layers import (
+    draw_layers,
+    make_alike,
+    move_as_flow,
+    move_as_stereo,
+)
 from depthgauge.methods.nets._torch.data.scene import Layers, Scene, truth, two_pictures
 
 OBJECTS = 14
 """Opaque layers of a scene."""
+STEREO_OBJECTS = 18
 SMALL_MOTION_PX = 6.0
 """Largest typical motion where fractions of a px are to be learned."""
 
@@ -35,7 +41,8 @@ Maker = Callable[[Draw, Tensor, int, tuple[int, int]], Pairs]
 def stereo_pairs(draw: Draw, bank: Tensor, batch: int, size: tuple[int, int]) -> Pairs:
     """Rectified pairs with disparity (B, 1, 1, H, W), not quite rectified in a third of them."""
     planes, most_px = 3, min(170.0, 0.4 * size[1])
-    opaque = draw_layers(draw, batch, OBJECTS, size, len(bank), planes)
+    opaque = draw_layers(draw, batch, STEREO_OBJECTS, size, len(bank), planes)
+    make_alike(draw, opaque, size, planes)
     move_as_stereo(draw, opaque, size, most_px, planes)
     glass = draw_layers(draw, batch, 1, size, len(bank), 0)
     move_as_stereo(draw, glass, size, most_px, 0)
