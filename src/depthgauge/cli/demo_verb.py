@@ -111,10 +111,11 @@ def _write_report(done: Run, demo: Demonstration, out: Path) -> str:
 def _say_what_next(out: Path, demo: Demonstration) -> None:
     name, data, run = program_name(), in_shell(out / demo.folder), in_shell(out / demo.run_folder)
     again = f"{name} run {demo.benchmark} --data {data}"
+    chosen = " ".join(f"--column {score}" for score in demo.columns[:2])
     lines = [
-        f"{name} report {run} --latex                 the table for your paper",
+        f"{name} report {run} --latex --no-intervals {chosen}    a table for your paper",
         f"{name} report {run} --profile surgery       methods by what an application needs",
-        f"{again} --out {run} -m my_method.py    your own method",
+        f"{again} --out {run} -m my_method.py    your own method, a file that you write",
         f"{again} -m {demo.methods[0]} --perturb noise:0,5,10 --out noisy",
         f"{name} list methods",
         f"{name} show foreground_fattening",
