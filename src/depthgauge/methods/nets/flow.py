@@ -36,7 +36,7 @@ class FlowNetOptions(NetworkOptions):
 
 SPEC = MethodSpec(
     id="nets-flow",
-    title="Flow network of ours, trained on synthetic layers",
+    title="Flow network of ours, trained on synthetic scenes",
     quantities=("flow",),
     needs=("first_image", "second_image"),
     cite="after Teed & Deng 2020",

@@ -21,7 +21,7 @@ class LayersNetOptions(NetworkOptions):
 
 SPEC = MethodSpec(
     id="nets-layers",
-    title="Network of ours for flow of up to four layers, trained on synthetic layers",
+    title="Network of ours for flow of up to four layers, trained on synthetic scenes",
     quantities=("layered_flow",),
     needs=("first_image", "second_image"),
     cite="after Wen et al. 2024",

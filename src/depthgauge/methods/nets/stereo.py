@@ -32,7 +32,7 @@ class StereoNetOptions(PairOptions, NetworkOptions):
 
 SPEC = MethodSpec(
     id="nets-stereo",
-    title="Stereo network of ours, trained on synthetic layers",
+    title="Stereo network of ours, trained on synthetic scenes",
     quantities=("disparity",),
     needs=("left_image", "right_image"),
     cite="after Lipson, Teed & Deng 2021",
