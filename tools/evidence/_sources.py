@@ -620,6 +620,7 @@ SOURCES = {
         "depthgauge.methods.nets._torch.flow_net",
         "depthgauge.methods.nets._torch.inference",
         "depthgauge.methods.nets._torch.stereo_net",
+        "depthgauge.methods.nets._torch.training.losses",
         "src/depthgauge/methods/nets/_weights/flow.safetensors",
         "src/depthgauge/methods/nets/_weights/stereo.safetensors",
     ),

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.methods.nets._networks import WEIGHTS
+from depthgauge.methods.nets._packs import SIZES
+from depthgauge.methods.nets.flow import FlowNetOptions
+from depthgauge.methods.nets.stereo import StereoNetOptions
 from tools._measured import table, update
 from tools.evidence import Number, figure, recorded_values, within
 
@@ -17,15 +20,12 @@ PAIRS = 24
 SEED = 880_000_000
 """Trainings draw from other seeds; textures are new as well."""
 _TEXTURES, _TEXTURE_PX = 96, 512
-SIZES = {"stereo": (256, 448), "flow": (256, 384)}
-UPDATES = {"stereo": 10, "flow": 8}
+UPDATES = {"stereo": StereoNetOptions().updates, "flow": FlowNetOptions().updates}
 WAYS = {"one estimate": False, "three": True}
-_MOST_PX = 400.0
-"""Larger motion is not learned from."""
 SHOWN = {
-    "mean error": "mean error, px",
-    "above 1 px": "above 1 px, %",
-    "above 2 px": "above 2 px, %",
+    "epe_px": "mean error, px",
+    "bad1": "above 1 px, %",
+    "bad2": "above 2 px, %",
 }
 
 
@@ -41,18 +41,18 @@ class _Pair:
 @figure(
     "networks-synthetic",
     data=f"{PAIRS} new pairs each as training makes them: "
-    + ", ".join(f"{task} {width}x{height} px" for task, (height, width) in SIZES.items()),
+    + ", ".join(f"{task} {SIZES[task][1]}x{SIZES[task][0]} px" for task in UPDATES),
     needs=("torch",),
 )
 def networks_synthetic() -> Iterator[Number]:
     """Means over pairs; the networks alone, without the polish of the flow."""
-    for task in SIZES:
+    for task in UPDATES:
         pairs = list(_pairs(task))
         found = {way: _scores(task, pairs, several) for way, several in WAYS.items()}
         for way, scores in found.items():
             for name, value in scores.items():
                 yield Number(f"{task}, {way}: {SHOWN[name]}", value)
-        one, three = (found[way]["above 2 px"] for way in WAYS)
+        one, three = (found[way]["bad2"] for way in WAYS)
         yield within(f"{task}: above 2 px, three as a share of one estimate", three / one, 0, 1)
 
 
@@ -73,23 +73,24 @@ def _pairs(task: str) -> Iterator[_Pair]:
 
 
 def _scores(task: str, pairs: list[_Pair], several: bool) -> dict[str, float]:
+    import torch
+
     from depthgauge.methods.nets._torch.inference import Runner, network
+    from depthgauge.methods.nets._torch.training.losses import errors
 
     net = network(task, WEIGHTS / f"{task}.safetensors", "cpu")
     runner = Runner(net, "cpu", UPDATES[task], 10**6)
-    found: dict[str, list[float]] = {name: [] for name in SHOWN}
+    found = []
     for pair in pairs:
         if task == "stereo":
             most = float(pair.motion.max())
             estimate = runner.stereo(pair.first, pair.second, most, averaged=several)
         else:
             estimate = runner.flow(pair.first, pair.second, averaged=several)
-        counted = np.abs(pair.motion).max(0) < _MOST_PX
-        errors = np.linalg.norm(estimate.motion[0] - pair.motion, axis=0)[counted]
-        found["mean error"].append(float(errors.mean()))
-        found["above 1 px"].append(100 * float(np.mean(errors > 1)))
-        found["above 2 px"].append(100 * float(np.mean(errors > 2)))
-    return {name: mean(values) for name, values in found.items()}
+        found.append(
+            errors(*(torch.from_numpy(m)[None] for m in (estimate.motion[0], pair.motion)))
+        )
+    return {name: mean(each[name] for each in found) for name in SHOWN}
 
 
 def write_page(*, check: bool = False) -> bool:
@@ -98,7 +99,7 @@ def write_page(*, check: bool = False) -> bool:
     if not numbers:
         return False
     rows = []
-    for task in SIZES:
+    for task in UPDATES:
         for way in WAYS:
             error, *shares = (numbers[f"{task}, {way}: {shown}"] for shown in SHOWN.values())
             rows.append(

@@ -20,6 +20,7 @@ from depthgauge.methods.nets._torch.data.scene import Layers, Scene, truth, two_
 OBJECTS = 14
 """Opaque layers of a scene."""
 STEREO_OBJECTS = 18
+"""The same for stereo, where clutter in depth is what is hard."""
 SMALL_MOTION_PX = 6.0
 """Largest typical motion where fractions of a px are to be learned."""
 
